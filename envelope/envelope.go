@@ -1,0 +1,157 @@
+package envelope
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/parley-agents/parley/internal/strictjson"
+)
+
+// Envelope is one message. It never changes, and is safe for concurrent use.
+type Envelope struct {
+	header  Header
+	content []byte              // canonical; nil on a receipt
+	members []strictjson.Member // as received, in canonical order and form
+	digest  Digest
+}
+
+// Digest identifies a message: sha256 over its canonical form without the members that differ from one attempt or carrier
+// to the next (attempt, auth, trace), without the signatures made over it, and without content and salt, for which
+// content_digest stands, so that it can still be verified when a content was erased.
+type Digest [sha256.Size]byte
+
+// String returns the digest in lower hex.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// ParseDigest reads what String writes.
+func ParseDigest(s string) (Digest, error) {
+	var d Digest
+	if !isHexDigest(s) {
+		return d, fmt.Errorf("digest %s: want %s", quote(s), hexForm)
+	}
+	_, err := hex.Decode(d[:], []byte(s))
+	return d, err
+}
+
+var undigested = [...]string{"attempt", "auth", "trace", "signatures", "content", "salt"}
+
+// digestOf works on the members that came, never on a header written anew.
+func digestOf(members []strictjson.Member) Digest {
+	kept := make([]strictjson.Member, 0, len(members))
+	for _, m := range members {
+		if !slices.Contains(undigested[:], m.Name) {
+			kept = append(kept, m)
+		}
+	}
+	return sha256.Sum256(strictjson.Join(kept))
+}
+
+// Header returns a deep copy of every member but the content. An absent protocol reads as [DefaultProtocol].
+func (e *Envelope) Header() Header { return e.header.clone() }
+
+// Content returns a copy of the content in canonical form, nil on a receipt.
+func (e *Envelope) Content() []byte { return bytes.Clone(e.content) }
+
+// Bytes returns the whole envelope in canonical form, auth included: what a carrier sends.
+func (e *Envelope) Bytes() []byte { return strictjson.Join(e.members) }
+
+// Digest returns the message's digest. It is the same for every attempt.
+func (e *Envelope) Digest() Digest { return e.digest }
+
+// Resend returns the same message for another attempt, from 1, with a fresh token. The digest stays. An auth that is not
+// a compact JWS counts as none.
+func (e *Envelope) Resend(attempt int, auth string) *Envelope {
+	if !isJWS(auth) {
+		auth = ""
+	}
+	again := *e
+	again.header.Attempt = max(attempt, 1)
+	again.header.Auth = auth
+	again.members = make([]strictjson.Member, 0, len(e.members)+1)
+	for _, m := range e.members {
+		if m.Name != "attempt" && m.Name != "auth" {
+			again.members = append(again.members, m)
+		}
+	}
+	number := []byte(strconv.Itoa(again.header.Attempt))
+	again.members = append(again.members, strictjson.Member{Name: "attempt", Value: number})
+	if auth != "" {
+		again.members = append(again.members, strictjson.Member{Name: "auth", Value: []byte(`"` + auth + `"`)})
+	}
+	return &again
+}
+
+// WithoutAuth returns the same message without its token: what a log may keep.
+func (e *Envelope) WithoutAuth() *Envelope { return e.Resend(e.header.Attempt, "") }
+
+// ID returns the message id.
+func (e *Envelope) ID() string { return e.header.MessageID }
+
+// Sender returns the sender's agent URI.
+func (e *Envelope) Sender() string { return e.header.Sender }
+
+// Receiver returns the receiver's agent URI.
+func (e *Envelope) Receiver() string { return e.header.Receiver }
+
+// Conversation returns the conversation id.
+func (e *Envelope) Conversation() string { return e.header.ConversationID }
+
+// Correlation returns the correlation id.
+func (e *Envelope) Correlation() string { return e.header.CorrelationID }
+
+// Protocol returns the protocol's name and version.
+func (e *Envelope) Protocol() string { return e.header.Protocol }
+
+// Schema returns the content's schema, empty on a receipt.
+func (e *Envelope) Schema() string { return e.header.Schema }
+
+// Capability returns the capability, empty if there is none.
+func (e *Envelope) Capability() string { return e.header.Capability }
+
+// Act returns the performative, empty on a receipt.
+func (e *Envelope) Act() Performative { return e.header.Performative }
+
+// ReceiptKind returns the kind of receipt, empty on an act.
+func (e *Envelope) ReceiptKind() Receipt { return e.header.Receipt }
+
+// Status returns the status of an inform, else nothing.
+func (e *Envelope) Status() Status { return e.header.Status }
+
+// Seq returns the sequence number of an act, 0 on a receipt.
+func (e *Envelope) Seq() int64 { return e.header.Seq }
+
+// InReplyTo returns the message id of the direct trigger, empty if there is none.
+func (e *Envelope) InReplyTo() string { return e.header.InReplyTo }
+
+// Timestamp returns when the message was made.
+func (e *Envelope) Timestamp() time.Time { return e.header.Timestamp }
+
+// ReplyBy returns the deadline, the zero time if there is none.
+func (e *Envelope) ReplyBy() time.Time { return e.header.ReplyBy }
+
+// Attempt returns the attempt, from 1.
+func (e *Envelope) Attempt() int { return e.header.Attempt }
+
+// Auth returns the token, empty if there is none.
+func (e *Envelope) Auth() string { return e.header.Auth }
+
+// canonical is strictjson.Canonical with an error that points into the envelope.
+func canonical(pointer string, value []byte, l strictjson.Limits) ([]byte, *ShapeError) {
+	out, err := strictjson.Canonical(value, l)
+	if err == nil {
+		return out, nil
+	}
+	shape := &ShapeError{Pointer: pointer, Rule: strictjson.RuleSyntax, Want: "strict JSON", Err: err}
+	var strict *strictjson.Error
+	if errors.As(err, &strict) {
+		shape = fromStrict(strict)
+		shape.Pointer = pointer + strict.Pointer
+	}
+	return nil, shape
+}
