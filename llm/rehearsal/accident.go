@@ -11,6 +11,9 @@ const (
 	// MalformedJSON cuts the JSON in the middle of a value and says nothing of it:
 	// no reader can know what was meant.
 	MalformedJSON Kind = "malformed-json"
+	// GarbledJSON leaves a comma or a colon out: everything that was meant is
+	// still there, but only a reader of the whole can put it back.
+	GarbledJSON Kind = "garbled-json"
 	// MendableJSON makes mistakes that leave the meaning clear: a comma too many,
 	// a comment, a key without quotes or with single ones.
 	MendableJSON Kind = "mendable-json"
@@ -41,7 +44,7 @@ const (
 
 func (k Kind) known() bool {
 	switch k {
-	case MalformedJSON, MendableJSON, Truncated, Fenced, WrongType, UnknownFunction, EmptyArguments, ArgumentsObject,
+	case MalformedJSON, GarbledJSON, MendableJSON, Truncated, Fenced, WrongType, UnknownFunction, EmptyArguments, ArgumentsObject,
 		RateLimited, Unavailable, ErrorBody, Dropped, Slow:
 		return true
 	}

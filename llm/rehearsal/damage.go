@@ -26,6 +26,8 @@ func (c *completion) damage(a Accident, draw *rand.Rand) {
 	switch a.Kind {
 	case MalformedJSON:
 		*target = cut(*target, draw)
+	case GarbledJSON:
+		*target = garble(*target, draw)
 	case MendableJSON:
 		*target = misspell(*target, draw)
 	case Truncated:
@@ -103,6 +105,34 @@ func cut(text string, draw *rand.Rand) string {
 		at += draw.IntN(p.to - p.from)
 	}
 	return strings.ToValidUTF8(text[:at], "")
+}
+
+// garble leaves out one comma, or one colon where there is no comma.
+func garble(text string, draw *rand.Rand) string {
+	var commas, colons []int
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == ',':
+			commas = append(commas, i)
+		case c == ':':
+			colons = append(colons, i)
+		}
+	}
+	places := commas
+	if len(places) == 0 {
+		places = colons
+	}
+	if len(places) == 0 {
+		return text + text
+	}
+	at := places[draw.IntN(len(places))]
+	return text[:at] + " " + text[at+1:]
 }
 
 // misspell makes one mistake in an object that leaves its meaning clear.

@@ -1,0 +1,92 @@
+package protocol
+
+import (
+	"strings"
+
+	"github.com/parley-agents/parley/envelope"
+)
+
+// Event is what can happen to an exchange, in the notation of the tables:
+// "!act" is sent, "?act" is received, "#timer" fires. An inform with status
+// partial is written "inform~", one with status cancelled "inform.c", and
+// "?nack!" is a final nack of the opening act.
+type Event string
+
+// Sending is the event of sending e.
+func Sending(e *envelope.Envelope) Event { return Event("!" + word(e)) }
+
+// Receiving is the event of receiving e. A nack counts as an event only when
+// it is final and answers the opening act; see Nacked.
+func Receiving(e *envelope.Envelope) Event { return Event("?" + word(e)) }
+
+// The events of receipts that end an exchange by refusing its opening act.
+const (
+	// Nacked is a final nack of the opening act.
+	Nacked Event = "?nack!"
+	// Misunderstood is a not-understood that answers the opening act.
+	Misunderstood Event = "?not-understood"
+)
+
+func word(e *envelope.Envelope) string {
+	if r := e.ReceiptKind(); r != "" {
+		return string(r)
+	}
+	return Utterance{Performative: e.Act(), Status: e.Status()}.word()
+}
+
+// Utterance is an act as the tables know it: its performative and, for an
+// inform, its status.
+type Utterance struct {
+	Performative envelope.Performative
+	Status       envelope.Status
+}
+
+func (u Utterance) word() string {
+	switch {
+	case u.Performative != envelope.Inform:
+		return string(u.Performative)
+	case u.Status == envelope.Partial:
+		return "inform~"
+	case u.Status == envelope.Cancelled:
+		return "inform.c"
+	}
+	return "inform"
+}
+
+func utterance(word string) Utterance {
+	switch word {
+	case "inform":
+		return Utterance{envelope.Inform, envelope.Final}
+	case "inform~":
+		return Utterance{envelope.Inform, envelope.Partial}
+	case "inform.c":
+		return Utterance{envelope.Inform, envelope.Cancelled}
+	}
+	return Utterance{Performative: envelope.Performative(word)}
+}
+
+// Sends reports whether the event is an act of the exchange's owner.
+func (e Event) Sends() bool { return strings.HasPrefix(string(e), "!") }
+
+// Receives reports whether the event is an act or receipt of the peer.
+func (e Event) Receives() bool { return strings.HasPrefix(string(e), "?") }
+
+// Fires reports whether the event is a timer.
+func (e Event) Fires() bool { return strings.HasPrefix(string(e), "#") }
+
+// Timer names a timer of an exchange.
+type Timer string
+
+// The timers of the shipped protocols.
+const (
+	// TimerAgree fires when the handler has run long enough that the peer
+	// should learn that work has started.
+	TimerAgree Timer = "agree"
+	// TimerReplyBy fires when the exchange's deadline has passed.
+	TimerReplyBy Timer = "reply-by"
+	// TimerCancelBy ends the wait for the answer to a cancel.
+	TimerCancelBy Timer = "cancel-by"
+)
+
+// Firing is the event of the timer firing.
+func (t Timer) Firing() Event { return Event("#" + string(t)) }

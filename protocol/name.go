@@ -1,0 +1,75 @@
+package protocol
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Name is the versioned name of a contract, "org.path.verb/vM" or
+// "org.path.verb/vM.m". Without an organisation it is "local".
+type Name struct {
+	// Path is the dotted path with the organisation in front.
+	Path string
+	// Major and Minor are the version. A minor version only adds.
+	Major, Minor int
+}
+
+var namePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)/v([1-9][0-9]{0,5})(?:\.(0|[1-9][0-9]{0,5}))?$`)
+})
+
+// kinds are the schema words that stand between a contract's path and its
+// version; a contract's own verb may not be one of them.
+var kinds = [...]string{"result", "progress", "bid", "item", "contribution"}
+
+// ParseName reads a contract name.
+func ParseName(s string) (Name, error) {
+	m := namePattern().FindStringSubmatch(s)
+	if m == nil {
+		return Name{}, fmt.Errorf("contract name %q is not of the form org.path.verb/v1", s)
+	}
+	n := Name{Path: m[1]}
+	// The pattern bounds both numbers to six digits, so neither overflows.
+	n.Major, _ = strconv.Atoi(m[2])
+	if m[3] != "" {
+		n.Minor, _ = strconv.Atoi(m[3])
+	}
+	if !strings.Contains(n.Path, ".") {
+		n.Path = "local." + n.Path
+	}
+	last := n.Path[strings.LastIndexByte(n.Path, '.')+1:]
+	for _, k := range kinds {
+		if last == k {
+			return Name{}, fmt.Errorf("contract name %q ends in %q, which names a schema of a contract", s, k)
+		}
+	}
+	if len(n.Path) > 200 {
+		return Name{}, fmt.Errorf("contract name %q is longer than 200 characters", s)
+	}
+	return n, nil
+}
+
+func (n Name) version() string {
+	if n.Minor == 0 {
+		return fmt.Sprintf("/v%d", n.Major)
+	}
+	return fmt.Sprintf("/v%d.%d", n.Major, n.Minor)
+}
+
+// String is the canonical form of the name.
+func (n Name) String() string { return n.Path + n.version() }
+
+// Capability is the URI that envelopes and cards carry, "urn:cap:" + name.
+func (n Name) Capability() string { return "urn:cap:" + n.String() }
+
+// Input is the name of the schema of what the contract takes.
+func (n Name) Input() string { return n.String() }
+
+// Result is the name of the schema of what the contract returns.
+func (n Name) Result() string { return n.Path + ".result" + n.version() }
+
+// Short is the last word of the path: the verb.
+func (n Name) Short() string { return n.Path[strings.LastIndexByte(n.Path, '.')+1:] }

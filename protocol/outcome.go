@@ -1,0 +1,131 @@
+package protocol
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-agents/parley/envelope"
+)
+
+// Outcome is how an exchange ended.
+type Outcome string
+
+// The outcomes of an exchange. Unknown is honest: the initiator stopped
+// waiting and cannot say what the participant did.
+const (
+	OK        Outcome = "ok"
+	Refused   Outcome = "refused"
+	Rejected  Outcome = "rejected"
+	Withdrawn Outcome = "withdrawn"
+	Failed    Outcome = "failed"
+	Cancelled Outcome = "cancelled"
+	Expired   Outcome = "expired"
+	TimedOut  Outcome = "timed_out"
+	Unknown   Outcome = "unknown"
+)
+
+// Ending says which exchange ended and what the peer gave as its reason.
+type Ending struct {
+	Conversation string
+	Peer         string
+	Code         envelope.Code
+	Reason       string
+	// Pointer is the RFC 6901 pointer to the faulty part of the content, when
+	// the ending is about content.
+	Pointer string
+	// Want and Got describe that fault.
+	Want, Got string
+}
+
+func (e Ending) text(what string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s", e.Peer, what)
+	if e.Code != "" {
+		fmt.Fprintf(&b, ": %s", e.Code)
+	}
+	if e.Reason != "" {
+		fmt.Fprintf(&b, " (%s)", e.Reason)
+	}
+	if e.Pointer != "" {
+		fmt.Fprintf(&b, " at %s", e.Pointer)
+	}
+	if e.Want != "" {
+		fmt.Fprintf(&b, ", expected %s", e.Want)
+	}
+	if e.Got != "" {
+		fmt.Fprintf(&b, ", got %s", e.Got)
+	}
+	return b.String()
+}
+
+// RefusedError: the participant will not do it. Nothing was started.
+type RefusedError struct{ Ending }
+
+// RejectedError: the other side chose not to accept what was proposed.
+type RejectedError struct{ Ending }
+
+// WithdrawnError: the participant took its proposal back.
+type WithdrawnError struct{ Ending }
+
+// FailedError: the participant tried and could not.
+type FailedError struct{ Ending }
+
+// NotUnderstoodError: the participant could not read the message. Pointer
+// says where.
+type NotUnderstoodError struct{ Ending }
+
+// CancelledError: the exchange was cancelled and the participant stopped.
+type CancelledError struct{ Ending }
+
+// ExpiredError: the deadline passed before the participant started.
+type ExpiredError struct{ Ending }
+
+// UnknownError: the deadline passed and what the participant did is not
+// known. Look before doing it again; never repeat it blindly.
+type UnknownError struct{ Ending }
+
+func (e *RefusedError) Error() string       { return e.text("refused") }
+func (e *RejectedError) Error() string      { return e.text("rejected the proposal") }
+func (e *WithdrawnError) Error() string     { return e.text("withdrew its proposal") }
+func (e *FailedError) Error() string        { return e.text("failed") }
+func (e *NotUnderstoodError) Error() string { return e.text("did not understand the message") }
+func (e *CancelledError) Error() string     { return e.text("stopped: the exchange was cancelled") }
+func (e *ExpiredError) Error() string       { return e.text("did not start in time") }
+func (e *UnknownError) Error() string {
+	return e.text("did not answer in time, the outcome is unknown")
+}
+
+// Err is the typed error of an ended exchange, nil when it ended ok. It
+// returns nil for an exchange that is still live.
+func (x Exchange) Err() error {
+	end := Ending{Conversation: x.Conversation, Peer: x.Peer}
+	if x.Error != nil {
+		end.Code, end.Reason = x.Error.Code, x.Error.Reason
+		if d := x.Error.Detail; d != nil {
+			end.Pointer, end.Want, end.Got = d.Pointer, d.Want, d.Got
+		}
+	}
+	switch x.State.Outcome() {
+	case Refused:
+		switch {
+		case x.Misread:
+			return &NotUnderstoodError{end}
+		case end.Code == envelope.CodeDeadline:
+			return &ExpiredError{end}
+		}
+		return &RefusedError{end}
+	case Rejected:
+		return &RejectedError{end}
+	case Withdrawn:
+		return &WithdrawnError{end}
+	case Failed:
+		return &FailedError{end}
+	case Cancelled:
+		return &CancelledError{end}
+	case Expired, TimedOut:
+		return &ExpiredError{end}
+	case Unknown:
+		return &UnknownError{end}
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package protocol
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+// eachNetwork runs a test for every shipped protocol on every network.
+func eachNetwork(t *testing.T, test func(t *testing.T, p *Protocol, n network, f findings)) {
+	for _, p := range All() {
+		for _, n := range networks {
+			t.Run(p.Name+" "+n.name, func(t *testing.T) { test(t, p, n, explore(p, n)) })
+		}
+	}
+}
+
+func TestNoChannelMakesAProtocolHangOrLie(t *testing.T) {
+	eachNetwork(t, func(t *testing.T, p *Protocol, n network, f findings) {
+		for _, flaw := range f.flaws() {
+			t.Error(flaw)
+		}
+		if f.configs < 20 {
+			t.Errorf("only %d configurations explored", f.configs)
+		}
+		t.Logf("%d configurations, outcomes %v", f.configs, slices.Sorted(maps.Keys(f.outcomes)))
+	})
+}
+
+func TestInOrderDeliveryNeverMeetsAStateWithoutARow(t *testing.T) {
+	for _, p := range All() {
+		for _, reception := range slices.Sorted(maps.Keys(explore(p, networks[0]).unspecified)) {
+			t.Errorf("%s: %s", p.Name, reception)
+		}
+	}
+}
+
+func TestLossAndReorderMeetOnlyTheseStatesWithoutARow(t *testing.T) {
+	early := []string{"initiator requested ?failure", "initiator requested ?inform", "initiator requested ?inform~"}
+	for name, want := range map[string][2][]string{
+		RequestV1: {early, early},
+		QueryV1:   {nil, {"initiator agreed ?agree"}},
+	} {
+		p, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range networks[1:3] {
+			if got := slices.Sorted(maps.Keys(explore(p, n).unspecified)); !slices.Equal(got, want[i]) {
+				t.Errorf("%s under %s: got %v, want %v", name, n.name, got, want[i])
+			}
+		}
+	}
+}
+
+func TestEveryRowFiresInSomeRun(t *testing.T) {
+	for _, p := range All() {
+		fired := explore(p, networks[0]).fired
+		for _, row := range rowsOf(p) {
+			if !fired[row] {
+				t.Errorf("%s: %s never fires", p.Name, row)
+			}
+		}
+	}
+}
+
+func rowsOf(p *Protocol) (rows []rowOf) {
+	for _, r := range []Role{Initiator, Participant} {
+		for _, row := range p.Table(r).Rows() {
+			rows = append(rows, rowOf{r, row})
+		}
+	}
+	return rows
+}
+
+// drop is p without one row.
+func drop(p *Protocol, out rowOf) *Protocol {
+	without := func(r Role) *Table {
+		t := &Table{next: map[State]map[Event]State{}}
+		for _, row := range p.Table(r).Rows() {
+			if out == (rowOf{r, row}) {
+				continue
+			}
+			if t.next[row.From] == nil {
+				t.next[row.From] = map[Event]State{}
+			}
+			t.next[row.From][row.On] = row.To
+			t.rows = append(t.rows, row)
+		}
+		return t
+	}
+	return &Protocol{Name: p.Name, initiator: without(Initiator), participant: without(Participant), runtimeAgrees: p.runtimeAgrees}
+}
+
+// unneeded are the rows that could go without a property or an outcome
+// changing, each with why it stays.
+var unneeded = map[string]string{
+	"query/v1 participant: received !inform→done:ok":      "a query is answered without agreeing first",
+	"query/v1 participant: received !inform~→agreed":      "a query is answered without agreeing first",
+	"query/v1 participant: received !failure→done:failed": "a query is answered without agreeing first",
+}
+
+func TestEveryRowIsNeeded(t *testing.T) {
+	for _, p := range All() {
+		var whole []findings
+		for _, n := range networks {
+			whole = append(whole, explore(p, n))
+		}
+		for _, row := range rowsOf(p) {
+			less, changed := drop(p, row), false
+			for i, n := range networks {
+				f := explore(less, n)
+				changed = changed || len(f.flaws()) > 0 || !maps.Equal(f.outcomes, whole[i].outcomes) ||
+					!maps.Equal(f.unspecified, whole[i].unspecified) || !maps.Equal(f.prospects, whole[i].prospects)
+			}
+			changed = changed || len(unattended(less)) > 0
+			name := p.Name + " " + row.String()
+			if reason := unneeded[name]; changed == (reason != "") {
+				t.Errorf("%s: changes something: %t, listed as unneeded: %q", name, changed, reason)
+			}
+		}
+	}
+}
+
+// unattended are the participant states in which a handler that says nothing
+// would leave the exchange open for ever: those without a timer, unless the
+// runtime speaks there itself.
+func unattended(p *Protocol) (states []State) {
+	runtimeSays := map[State]Event{"overdue": "!refuse", "failing": "!failure", cancelling: "!failure"}
+	live := map[State]bool{}
+	for _, row := range p.participant.Rows() {
+		live[row.From] = true
+	}
+	delete(live, Start)
+	for _, row := range p.participant.Rows() {
+		if row.On.Fires() || row.On == runtimeSays[row.From] && row.To.Done() {
+			delete(live, row.From)
+		}
+	}
+	return slices.Sorted(maps.Keys(live))
+}
+
+func TestASilentHandlerCannotKeepAnExchangeOpen(t *testing.T) {
+	for _, p := range All() {
+		if states := unattended(p); len(states) > 0 {
+			t.Errorf("%s: nothing ends a participant in %v", p.Name, states)
+		}
+	}
+}
+
+func TestTheExplorerFindsTheFaultsOfTheTextbookTable(t *testing.T) {
+	textbook, err := parseTable(`
+start      | !request→requested
+requested  | ?agree→agreed, ?refuse→done:refused, ?not-understood→done:refused, !cancel→cancelling
+agreed     | ?inform→done:ok, ?inform~→agreed, ?failure→done:failed, !cancel→cancelling
+cancelling | ?inform→done:ok, ?inform.c→done:cancelled, ?failure→done:failed
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := Lookup(RequestV1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := explore(&Protocol{Name: "textbook", initiator: textbook, participant: request.participant}, networks[0])
+	if len(f.unspecified) == 0 || len(f.deadlocks) == 0 || len(f.stuck) == 0 {
+		t.Errorf("found %d receptions without a row, %d deadlocks, %d that cannot finish", len(f.unspecified), len(f.deadlocks), len(f.stuck))
+	}
+}

@@ -1,0 +1,129 @@
+package protocol
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+)
+
+func TestTimersRunOnlyInTheStatesTheyBelongTo(t *testing.T) {
+	agreeBy, replyBy, cancelBy := noon.Add(100*time.Millisecond), noon.Add(time.Minute), noon.Add(5*time.Second)
+	for _, c := range []struct {
+		role  Role
+		after []Event
+		want  map[Timer]time.Time
+	}{
+		{Initiator, nil, map[Timer]time.Time{}},
+		{Initiator, []Event{"!request"}, map[Timer]time.Time{TimerReplyBy: replyBy}},
+		{Initiator, []Event{"!request", "?agree"}, map[Timer]time.Time{TimerReplyBy: replyBy}},
+		{Initiator, []Event{"!request", "!cancel"}, map[Timer]time.Time{TimerCancelBy: cancelBy}},
+		{Initiator, []Event{"!request", "?refuse"}, nil},
+		{Participant, []Event{"?request"}, map[Timer]time.Time{TimerAgree: agreeBy, TimerReplyBy: replyBy}},
+		{Participant, []Event{"?request", "!agree"}, map[Timer]time.Time{TimerReplyBy: replyBy}},
+		{Participant, []Event{"?request", "?cancel"}, map[Timer]time.Time{TimerCancelBy: cancelBy}},
+		{Participant, []Event{"?request", "#reply-by"}, map[Timer]time.Time{}},
+		{Participant, []Event{"?request", "!refuse"}, nil},
+	} {
+		for _, protocol := range []string{RequestV1, QueryV1} {
+			if got := newSealer(t).drive(opened(protocol, c.role), c.after...).Timers(); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s %s after %v: %v, want %v", protocol, c.role, c.after, got, c.want)
+			}
+		}
+	}
+}
+
+func TestATimerThatIsEarlyOrDoesNotRunIsAbsorbed(t *testing.T) {
+	for _, c := range []struct {
+		role  Role
+		after []Event
+		timer Timer
+		at    time.Time
+	}{
+		{Participant, []Event{"?request"}, TimerAgree, noon.Add(99 * time.Millisecond)},
+		{Participant, []Event{"?request"}, TimerReplyBy, noon.Add(time.Minute - 1)},
+		{Participant, []Event{"?request", "?cancel"}, TimerCancelBy, noon.Add(5*time.Second - 1)},
+		{Participant, []Event{"?request", "!agree"}, TimerAgree, noon.Add(time.Hour)},
+		{Initiator, []Event{"!request"}, TimerReplyBy, noon.Add(time.Minute - 1)},
+		{Initiator, []Event{"!request"}, TimerAgree, noon.Add(time.Hour)},
+		{Initiator, []Event{"!request"}, TimerCancelBy, noon.Add(time.Hour)},
+		{Initiator, []Event{"!request", "?refuse"}, TimerReplyBy, noon.Add(time.Hour)},
+		{Initiator, nil, TimerReplyBy, noon.Add(time.Hour)},
+		{Initiator, []Event{"!request"}, "lease", noon.Add(time.Hour)},
+	} {
+		x := newSealer(t).drive(opened(RequestV1, c.role), c.after...)
+		next, out, err := Advance(x, c.at, Fire(c.timer))
+		if err != nil || !reflect.DeepEqual(next, x) {
+			t.Errorf("%s after %v: %v, %+v", c.timer, c.after, err, next)
+		}
+		wantDoes(t, out, "absorb")
+	}
+}
+
+func TestATimerAsksForWhatTheOwnerMustSay(t *testing.T) {
+	for _, c := range []struct {
+		role  Role
+		after []Event
+		timer Timer
+		state State
+		want  []string
+	}{
+		{Participant, []Event{"?request"}, TimerAgree, "received", []string{"utter agree"}},
+		{Participant, []Event{"?request"}, TimerReplyBy, "overdue", []string{"stop", "utter refuse (deadline lapsed)"}},
+		{Participant, []Event{"?request", "!agree"}, TimerReplyBy, "failing", []string{"stop", "utter failure (deadline lapsed)"}},
+		{Participant, []Event{"?request", "?cancel"}, TimerCancelBy, cancelling, []string{"stop", "utter failure (cancelled lapsed)"}},
+		{Initiator, []Event{"!request"}, TimerReplyBy, "requested", []string{"utter cancel"}},
+		{Initiator, []Event{"!request", "?agree"}, TimerReplyBy, "agreed", []string{"utter cancel"}},
+		{Initiator, []Event{"!request", "!cancel"}, TimerCancelBy, "done:unknown", []string{"end"}},
+	} {
+		s := newSealer(t)
+		x := s.drive(opened(RequestV1, c.role), c.after...)
+		next, out, err := advanceUnchanged(t, x, x.Timers()[c.timer], Fire(c.timer))
+		if err != nil || next.State != c.state {
+			t.Errorf("%s after %v: %v, state %s", c.timer, c.after, err, next.State)
+		}
+		wantDoes(t, out, c.want...)
+		for _, o := range out {
+			if o.Do != Utter {
+				continue
+			}
+			if _, ok := mustLookup(t, RequestV1).Table(c.role).Next(next.State, Event("!"+o.Act.word())); !ok {
+				t.Errorf("%s after %v: %s has no row in %s", c.timer, c.after, o.Act.word(), next.State)
+			}
+		}
+	}
+}
+
+func TestAnAnswerAtTheLastMomentStandsBeforeTheTimer(t *testing.T) {
+	s := newSealer(t)
+	x := s.drive(opened(QueryV1, Participant), "?request", "!inform")
+	next, out, err := Advance(x, noon.Add(time.Minute), Fire(TimerReplyBy))
+	if err != nil || next.Outcome() != OK {
+		t.Errorf("%v, %s", err, next.State)
+	}
+	wantDoes(t, out, "absorb")
+}
+
+func TestTheCancelWindowStartsWhenTheCancelIsSent(t *testing.T) {
+	s := newSealer(t)
+	x := s.drive(opened(RequestV1, Initiator), "!request")
+	at := noon.Add(time.Minute)
+	x, _, err := Advance(x, at, Send(s.seal(s.header(x, "!cancel"))))
+	if err != nil || x.Timers()[TimerCancelBy] != at.Add(CancelWindow) {
+		t.Errorf("%v, %v", err, x.Timers())
+	}
+	x, _, err = Advance(x, at.Add(CancelWindow), Fire(TimerCancelBy))
+	if err != nil || x.Outcome() != Unknown || x.Error.Code != envelope.CodeDeadline {
+		t.Errorf("%v, %+v", err, x)
+	}
+}
+
+func mustLookup(t *testing.T, name string) *Protocol {
+	t.Helper()
+	p, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
