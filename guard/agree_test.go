@@ -1,0 +1,136 @@
+package guard_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/protocol"
+)
+
+// What the guard says and what the rules can do must fit together: whatever
+// the peer sends, its answer can be carried out.
+func TestEveryAnswerOfTheGuardCanBeCarriedOut(t *testing.T) {
+	acts := []string{"request", "cfp", "propose", "agree", "refuse", "inform", "inform~", "inform.c", "failure", "cancel", "ack", "nack", "not-understood"}
+	histories := [][]string{nil, {"!request"}, {"!request", "?agree"}, {"!request", "!cancel"}, {"!request", "?refuse"}, {"!request", "?agree", "?inform"},
+		{"?request"}, {"?request", "!agree"}, {"?request", "?cancel"}, {"?cancel"}, {"?cancel", "!inform.c"}, {"?request", "!refuse"}}
+	answers := map[guard.Answer]int{}
+	told := map[string]bool{}
+	played := map[string]*protocol.Exchange{}
+	for n := range len(histories) * len(acts) * 3 * 3 * 2 * 2 * 2 * 2 {
+		// Each digit of n chooses one thing about the case.
+		choose := func(choices int) int {
+			digit := n % choices
+			n /= choices
+			return digit
+		}
+		history, act := histories[choose(len(histories))], acts[choose(len(acts))]
+		if key := fmt.Sprint(history); played[key] == nil && history != nil {
+			played[key] = exchange(t, owner(history), history...)
+		}
+		v, m := scene(owner(history), played[fmt.Sprint(history)], act)
+		m.Protocol = []string{protocol.RequestV1, protocol.QueryV1, "auction/v7"}[choose(3)]
+		if answered := []int{1, 11, 99}[choose(3)]; m.InReplyTo != "" && act != "inform.c" {
+			m.InReplyTo = id(answered)
+		}
+		m.Seq += int64(choose(2))
+		m.Hop = 9 * choose(2)
+		if choose(2) == 1 && m.Receipt == "" {
+			m.content = `{"x":1}`
+		}
+		v.Now = noon.Add(time.Duration(choose(2)) * time.Hour)
+		e := m.sealed(t)
+		err := guard.Admit(v, e)
+		if err == nil {
+			answers[""]++
+			if _, _, err := protocol.Advance(known(v, e), v.Now, protocol.Receive(e)); err != nil {
+				t.Fatalf("after %v %s is admitted, but %v", history, act, err)
+			}
+			continue
+		}
+		bad := err.(*guard.Violation)
+		answers[bad.Answer]++
+		carryOut(t, v, e, bad)
+		if text := bad.Error(); !told[text] {
+			told[text] = true
+			tell(t, e, bad)
+		}
+	}
+	for _, a := range []guard.Answer{"", guard.Deny, guard.Again, guard.Reject, guard.Decline, guard.Misread, guard.Void} {
+		if answers[a] == 0 {
+			t.Errorf("no case was answered %q", a)
+		}
+	}
+}
+
+// owner is the one whose exchange has the history.
+func owner(history []string) string {
+	if len(history) > 0 && history[0] == "!request" {
+		return planner
+	}
+	return flights
+}
+
+// scene is an act of the owner's peer, next in sequence.
+func scene(owner string, x *protocol.Exchange, act string) (guard.View, message) {
+	peer, next := planner, int64(1)
+	if owner == planner {
+		peer = flights
+	}
+	if x != nil {
+		next = x.Received + 1
+	}
+	return view(peer, x), say(20, peer, act, seq(next))
+}
+
+func known(v guard.View, e *envelope.Envelope) protocol.Exchange {
+	if v.Exchange != nil {
+		return *v.Exchange
+	}
+	return protocol.Open(e.Protocol(), e.Conversation(), v.Self, e.Sender(), protocol.Participant)
+}
+
+// carryOut does what the answer says.
+func carryOut(t *testing.T, v guard.View, e *envelope.Envelope, bad *guard.Violation) {
+	switch bad.Answer {
+	case guard.Decline, guard.Misread:
+		if _, err := protocol.Lookup(e.Protocol()); err != nil && bad.Answer == guard.Misread {
+			break // nothing can be opened
+		}
+		x, _, err := protocol.Advance(known(v, e), v.Now, protocol.Receive(e))
+		if err != nil {
+			t.Fatalf("%s: the exchange cannot be opened: %v", bad, err)
+		}
+		event := protocol.Event("!refuse")
+		if bad.Answer == guard.Misread {
+			event = "!not-understood"
+		}
+		p, err := protocol.Lookup(e.Protocol())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to, ok := p.Table(x.Role).Next(x.State, event); !ok || !to.Done() {
+			t.Fatalf("%s: %s has no row in %s", bad, event, x.State)
+		}
+	case guard.Void:
+		if v.Exchange.Done() {
+			t.Fatalf("%s: the exchange has ended already", bad)
+		}
+	case guard.Reject:
+		if v.Exchange == nil && bad.Reason != guard.ReasonEquivocation {
+			t.Fatalf("%s: there is no exchange to log it in", bad)
+		}
+	}
+}
+
+// tell seals the receipt that answers the message.
+func tell(t *testing.T, e *envelope.Envelope, bad *guard.Violation) {
+	receipt := e.Receipt(envelope.Nack, bad.Told())
+	receipt.MessageID, receipt.SenderGeneration, receipt.Timestamp = id(30), 7, noon
+	receipt.Labels = envelope.Labels{Integrity: envelope.Peer}
+	if _, err := envelope.Seal(receipt, nil); err != nil {
+		t.Fatalf("%s cannot be told: %v", bad, err)
+	}
+}

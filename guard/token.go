@@ -1,0 +1,77 @@
+package guard
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// Claims are what a token says: its sender speaks to that receiver, for that
+// tenant, until then.
+type Claims struct {
+	Sender   string
+	Receiver string
+	Tenant   string
+	Scopes   []string
+	Expires  time.Time
+}
+
+type private struct {
+	Tenant string   `json:"tenant"`
+	Scopes []string `json:"scopes,omitempty"`
+}
+
+// Mint signs the claims with the sender's Ed25519 key. The token is a compact
+// JWS (RFC 7515, RFC 8037) whose header carries the public key: a hint, never
+// an authority.
+func Mint(key ed25519.PrivateKey, c Claims) (string, error) {
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: key},
+		(&jose.SignerOptions{EmbedJWK: true}).WithType("JWT"))
+	if err != nil {
+		return "", fmt.Errorf("token of %s: %w", c.Sender, err)
+	}
+	token, err := jwt.Signed(signer).
+		Claims(jwt.Claims{Issuer: c.Sender, Subject: c.Sender, Audience: jwt.Audience{c.Receiver}, Expiry: jwt.NewNumericDate(c.Expires)}).
+		Claims(private{Tenant: c.Tenant, Scopes: c.Scopes}).
+		Serialize()
+	if err != nil {
+		return "", fmt.Errorf("token of %s: %w", c.Sender, err)
+	}
+	return token, nil
+}
+
+// Verify checks a token against the key that the receiver knows for the
+// sender and returns its claims: signed by that key and no other, for this
+// receiver, not expired by more than Skew at now.
+func Verify(token string, key ed25519.PublicKey, receiver string, now time.Time) (Claims, error) {
+	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.EdDSA})
+	if err != nil {
+		return Claims{}, fmt.Errorf("token is not readable: %w", err)
+	}
+	if len(parsed.Headers) != 1 || parsed.Headers[0].JSONWebKey == nil {
+		return Claims{}, errors.New("token has no key in its header")
+	}
+	if k, ok := parsed.Headers[0].JSONWebKey.Key.(ed25519.PublicKey); !ok || !k.Equal(key) {
+		return Claims{}, errors.New("token is signed by another key than the sender's")
+	}
+	var std jwt.Claims
+	var own private
+	if err := parsed.Claims(key, &std, &own); err != nil {
+		return Claims{}, fmt.Errorf("token does not verify: %w", err)
+	}
+	switch {
+	case std.Issuer == "" || std.Issuer != std.Subject:
+		return Claims{}, errors.New("token has no single sender")
+	case !std.Audience.Contains(receiver):
+		return Claims{}, errors.New("token is for another receiver")
+	case std.Expiry == nil || now.After(std.Expiry.Time().Add(Skew)):
+		return Claims{}, errors.New("token has expired")
+	case own.Tenant == "" || tenant(std.Issuer) != own.Tenant:
+		return Claims{}, errors.New("token names a tenant that is not its sender's")
+	}
+	return Claims{Sender: std.Issuer, Receiver: receiver, Tenant: own.Tenant, Scopes: own.Scopes, Expires: std.Expiry.Time()}, nil
+}
