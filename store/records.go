@@ -1,0 +1,238 @@
+package store
+
+import (
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/protocol"
+)
+
+// Meta belongs to a store as a whole.
+type Meta struct {
+	// Generation is when the store was created or restored, in milliseconds
+	// since 1970. A plain restart keeps it.
+	Generation int64
+	// Secret keys the fingerprints of effects.
+	Secret []byte
+}
+
+// Identity is the signing key of an agent, made at its first start.
+type Identity struct {
+	Owner string
+	// Seed is an Ed25519 seed (RFC 8032).
+	Seed []byte
+}
+
+// Key names an exchange: one row of a conversation as its owner sees it.
+type Key struct {
+	Owner        string
+	Conversation string
+	Peer         string
+}
+
+// Exchange is the stored state of an exchange.
+type Exchange struct {
+	Key
+	// Version counts the steps taken, 0 before the first.
+	Version int64
+	State   protocol.Exchange
+	// Correlation ties the conversations of one business exchange together.
+	Correlation string
+	// Parent is the exchange whose work started this one, zero if none. Its
+	// owner is this exchange's owner.
+	Parent Key
+	// Final is the message id of the act or receipt that ended the exchange,
+	// "" while it is live or if a timer ended it.
+	Final string
+	// OpenedAt and EndedAt are when the first and the last step were taken.
+	OpenedAt time.Time
+	EndedAt  time.Time
+}
+
+// EntryKind says what a log entry records.
+type EntryKind string
+
+// The kinds of log entries.
+const (
+	// Sent: an act or a receipt that moved the exchange, of the owner.
+	Sent EntryKind = "sent"
+	// Received: an accepted act or moving receipt of the peer.
+	Received EntryKind = "received"
+	// Rejected: an authentic act that was refused or came too late. It moves
+	// the sequence cursor and nothing else.
+	Rejected EntryKind = "rejected"
+	// Fired: a timer.
+	Fired EntryKind = "fired"
+)
+
+// Entry is one record of a conversation's log.
+type Entry struct {
+	Owner        string
+	Conversation string
+	// Index is the position in the owner's log of the conversation, from 1.
+	Index int64
+	Peer  string
+	Kind  EntryKind
+	At    time.Time
+	// Event is the event in the notation of the tables, From and To the
+	// states around it; they are equal when nothing moved.
+	Event protocol.Event
+	From  protocol.State
+	To    protocol.State
+	// MessageID, Digest and Envelope are of the message, empty for a timer.
+	// The envelope is canonical and carries no auth.
+	MessageID string
+	Digest    envelope.Digest
+	Envelope  []byte
+	// Reason is why a message was rejected.
+	Reason string
+	// Hash chains the entries of one log: sha256 over the previous entry's
+	// hash and this entry.
+	Hash [32]byte
+}
+
+// InboxKey names a received message. Senders never share keys.
+type InboxKey struct {
+	Recipient string
+	Sender    string
+	MessageID string
+}
+
+// InboxStatus is how far a received message has come.
+type InboxStatus string
+
+// The statuses of an inbox row.
+const (
+	InProgress InboxStatus = "in-progress"
+	Settled    InboxStatus = "settled"
+)
+
+// Inbox is the record that a message was accepted.
+type Inbox struct {
+	InboxKey
+	Digest       envelope.Digest
+	Conversation string
+	Seq          int64
+	Status       InboxStatus
+	// Attempt is the fencing token: it rises each time the work is taken over.
+	Attempt    int64
+	LeaseUntil time.Time
+	AcceptedAt time.Time
+	// ExpiresAt is when the row may be forgotten.
+	ExpiresAt time.Time
+}
+
+// Settlement ends the work on an inbox row.
+type Settlement struct {
+	InboxKey
+	Fence int64
+}
+
+// OutboxStatus is how far an outgoing message has come.
+type OutboxStatus string
+
+// The statuses of an outbox row.
+const (
+	// Pending: to be sent, or sent again.
+	Pending OutboxStatus = "pending"
+	// Delivered: the receiver has it.
+	Delivered OutboxStatus = "delivered"
+	// Returned: the receiver refused it for good.
+	Returned OutboxStatus = "returned"
+	// Dropped: a cancel overtook it before it was ever sent.
+	Dropped OutboxStatus = "dropped"
+	// Dead: its time ran out.
+	Dead OutboxStatus = "dead"
+)
+
+// Outbox is an outgoing message. Its bytes are in the log.
+type Outbox struct {
+	Owner        string
+	MessageID    string
+	Conversation string
+	Receiver     string
+	Status       OutboxStatus
+	// Attempt counts the sends so far.
+	Attempt int
+	// NextAt is when it may be sent, ExpiresAt when it no longer helps.
+	NextAt    time.Time
+	ExpiresAt time.Time
+	// Overtakes says that it need not wait for earlier rows.
+	Overtakes bool
+	LastError string
+}
+
+// Key is the exchange that the row belongs to.
+func (o Outbox) Key() Key {
+	return Key{Owner: o.Owner, Conversation: o.Conversation, Peer: o.Receiver}
+}
+
+// Delivery is what became of an outbox row.
+type Delivery struct {
+	Owner     string
+	MessageID string
+	Status    OutboxStatus
+	Attempt   int
+	NextAt    time.Time
+	LastError string
+}
+
+// EffectKey names an effect.
+type EffectKey struct {
+	Recipient  string
+	Sender     string
+	Capability string
+	Key        string
+}
+
+// EffectStatus is how far an effect has come.
+type EffectStatus string
+
+// The statuses of an effect.
+const (
+	// Begun: an exchange works on it.
+	Begun EffectStatus = "begun"
+	// Ended: that exchange has ended; its outcome is the effect's.
+	Ended EffectStatus = "ended"
+)
+
+// Effect is the ledger's record that an effect was asked for.
+type Effect struct {
+	EffectKey
+	// Fingerprint tells whether another message asks for the same thing: an
+	// HMAC over its canonical content under the store's secret.
+	Fingerprint []byte
+	// Conversation is where the effect was had.
+	Conversation string
+	Status       EffectStatus
+	At           time.Time
+	ExpiresAt    time.Time
+}
+
+// TurnKind says what a turn record holds.
+type TurnKind string
+
+// The kinds of turn records.
+const (
+	// Reply: a model's reply.
+	Reply TurnKind = "reply"
+	// Mended: the calls of the last reply as they stand after repair.
+	Mended TurnKind = "mended"
+	// Called: a call is about to be made; without a Result it may have
+	// happened or not.
+	Called TurnKind = "called"
+	// Result: what a call returned.
+	Result TurnKind = "result"
+)
+
+// Turn is one recorded event of the work on an exchange.
+type Turn struct {
+	Key
+	// Ordinal is its place, from 1.
+	Ordinal int
+	Kind    TurnKind
+	// Name is what the record is about, such as a call's id.
+	Name string
+	Data []byte
+	At   time.Time
+}

@@ -1,0 +1,41 @@
+package sqlite
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/parley-agents/parley/store"
+)
+
+// link is the hash of an entry that follows the one with hash prev: sha256
+// over prev and the entry's fields, each behind its length in 8 bytes, big
+// endian; numbers are 8 bytes, times milliseconds since 1970.
+//
+// The envelope counts through its digest, which covers its content through
+// another one, so that the chain still verifies after a body is erased.
+func link(prev [32]byte, e store.Entry) [32]byte {
+	h := sha256.New()
+	h.Write(prev[:])
+	field := func(b []byte) {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
+		h.Write(b)
+	}
+	number := func(n int64) { field(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+
+	field([]byte(e.Owner))
+	field([]byte(e.Conversation))
+	number(e.Index)
+	field([]byte(e.Peer))
+	field([]byte(e.Kind))
+	number(e.At.UnixMilli())
+	field([]byte(e.Event))
+	field([]byte(e.From))
+	field([]byte(e.To))
+	field([]byte(e.MessageID))
+	field(e.Digest[:])
+	field([]byte(e.Reason))
+
+	var out [32]byte
+	h.Sum(out[:0])
+	return out
+}

@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-agents/parley/store"
+)
+
+func openTemp(t testing.TB) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "parley.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func pragmas(t *testing.T, conn *sql.Conn, want map[string]string) {
+	t.Helper()
+	for name, value := range want {
+		var got string
+		if err := conn.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != value {
+			t.Errorf("%s is %s, want %s", name, got, value)
+		}
+	}
+}
+
+func TestTheWriterIsDurable(t *testing.T) {
+	s := openTemp(t)
+	pragmas(t, s.writer.conn, map[string]string{"synchronous": "2", "journal_mode": "wal", "busy_timeout": "5000",
+		"journal_size_limit": "67108864", "user_version": "1", "query_only": "0"})
+}
+
+func TestEveryReaderOnlyReads(t *testing.T) {
+	s := openTemp(t)
+	for range readers {
+		conn, err := s.pool.Conn(t.Context()) // held until the end, so each is another one
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		pragmas(t, conn, map[string]string{"query_only": "1", "journal_mode": "wal", "busy_timeout": "5000"})
+		if _, err := conn.ExecContext(t.Context(), "INSERT INTO identity (owner) VALUES ('x')"); err == nil {
+			t.Error("a reader wrote")
+		}
+		if _, err := conn.ExecContext(t.Context(), "PRAGMA query_only = 0"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.ExecContext(t.Context(), "INSERT INTO identity (owner) VALUES ('x')"); err == nil {
+			t.Error("a reader wrote once query_only was off: its connection is not read-only")
+		}
+	}
+}
+
+func TestEveryStatementIsDrivenByAnIndex(t *testing.T) {
+	s := openTemp(t)
+	var (
+		w statements
+		q queries
+	)
+	for _, text := range append(w.texts(), q.texts()...) {
+		args := make([]any, strings.Count(text.sql, "?"))
+		rows, err := s.writer.conn.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text.sql, args...)
+		if err != nil {
+			t.Fatalf("%s: %v", text.sql, err)
+		}
+		for rows.Next() {
+			var (
+				id, parent, unused int
+				step               string
+			)
+			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(step, "SCAN") || strings.Contains(step, "TEMP B-TREE") {
+				t.Errorf("%s\n%s", text.sql, step)
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAFullDiskWritesNothingAndTheWriterGoesOn(t *testing.T) {
+	s := openTemp(t)
+	ctx := t.Context()
+	limit := func(pages string) {
+		t.Helper()
+		err := s.write(ctx, func(ctx context.Context, w *writer) error {
+			var got string
+			return w.conn.QueryRowContext(ctx, "PRAGMA max_page_count = "+pages).Scan(&got)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := store.Key{Owner: "agent://local/a", Conversation: "c", Peer: "agent://local/b"}
+	turn := func(n, size int) store.WriteSet {
+		return store.WriteSet{
+			Entries: []store.Entry{{Owner: k.Owner, Conversation: k.Conversation, Kind: store.Fired}},
+			Turns:   []store.Turn{{Key: k, Ordinal: n, Kind: store.Reply, Data: make([]byte, size)}}}
+	}
+	limit("1") // SQLite takes the present size instead
+	err := s.Commit(ctx, turn(1, 1<<20))
+	if err == nil || !strings.Contains(err.Error(), "full") {
+		t.Fatalf("got %v, want a full disk", err)
+	}
+	if log, err := s.Log(ctx, k.Owner, k.Conversation, 0); err != nil || len(log) != 0 {
+		t.Fatalf("after a full disk: %d entries, %v", len(log), err)
+	}
+	limit("1000000")
+	if err := s.Commit(ctx, turn(1, 1<<20)); err != nil {
+		t.Fatalf("once there is room: %v", err)
+	}
+	if log, err := s.Log(ctx, k.Owner, k.Conversation, 0); err != nil || len(log) != 1 {
+		t.Fatalf("once there is room: %d entries, %v", len(log), err)
+	}
+}
+
+func TestAParentOfAnotherOwnerIsRefused(t *testing.T) {
+	s := openTemp(t)
+	x := store.Exchange{Key: store.Key{Owner: "a", Conversation: "c", Peer: "b"}, Parent: store.Key{Owner: "z", Conversation: "up", Peer: "b"}}
+	if err := s.Commit(t.Context(), store.WriteSet{Exchange: &x}); err == nil || !strings.Contains(err.Error(), "parent belongs to z") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAStateThatCannotBeReadIsAnError(t *testing.T) {
+	s := openTemp(t)
+	ctx := t.Context()
+	x := store.Exchange{Key: store.Key{Owner: "a", Conversation: "c", Peer: "b"}}
+	if err := s.Commit(ctx, store.WriteSet{Exchange: &x}); err != nil {
+		t.Fatal(err)
+	}
+	err := s.write(ctx, func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, "UPDATE exchange SET body = '{'")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Exchange(ctx, x.Key); err == nil || !strings.Contains(err.Error(), "state of the exchange with b in conversation c") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Exchanges(ctx, "a", ""); err == nil {
+		t.Error("the list hides the exchange that cannot be read")
+	}
+}
+
+func TestALinkTellsFieldsApartAndSparesTheBody(t *testing.T) {
+	entry := store.Entry{Owner: "ab", Conversation: "c", Index: 1, MessageID: "m", At: time.UnixMilli(5), Envelope: []byte("body")}
+	want := link([32]byte{}, entry)
+
+	erased := entry
+	erased.Envelope, erased.Hash = nil, [32]byte{1}
+	if link([32]byte{}, erased) != want {
+		t.Error("an erased body breaks the chain")
+	}
+	moved := entry
+	moved.Owner, moved.Conversation = "a", "bc"
+	later := entry
+	later.Index = 2
+	for what, got := range map[string][32]byte{"moved": link([32]byte{}, moved), "later": link([32]byte{}, later), "follower": link([32]byte{1}, entry)} {
+		if got == want {
+			t.Errorf("the %s entry has the same link", what)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/parley-agents/parley/store"
+)
+
+// read waits for one of the reading slots and runs do with it. SQL inside do
+// runs under a context without an end, because the driver ends a query by
+// interrupting its connection; reads are short, and list looks at ctx between
+// rows.
+func (s *Store) read(ctx context.Context, do func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+		return do()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.closing:
+		return store.ErrClosed
+	}
+}
+
+// list runs a query and reads all its rows.
+func list[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), args ...any) (found []T, err error) {
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, one)
+	}
+	return found, rows.Err()
+}
+
+// many reads all records that a query finds.
+func many[T any](ctx context.Context, s *Store, what string, stmt *sql.Stmt, scan func(row) (T, error), args ...any) ([]T, error) {
+	var found []T
+	err := s.read(ctx, func() (err error) {
+		found, err = list(ctx, stmt, scan, args...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", what, err)
+	}
+	return found, nil
+}
+
+// one reads the record that a query finds, or store.ErrNotFound.
+func one[T any](ctx context.Context, s *Store, what string, stmt *sql.Stmt, scan func(row) (T, error), args ...any) (T, error) {
+	var found, none T
+	err := s.read(ctx, func() (err error) {
+		found, err = scan(stmt.QueryRowContext(context.WithoutCancel(ctx), args...))
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return none, fmt.Errorf("read %s: %w", what, err)
+	}
+	return found, nil
+}
+
+// Exchange implements store.Store.
+func (s *Store) Exchange(ctx context.Context, k store.Key) (store.Exchange, error) {
+	what := fmt.Sprintf("the exchange of %s with %s in conversation %s", k.Owner, k.Peer, k.Conversation)
+	return one(ctx, s, what, s.query.exchange, scanExchange, k.Owner, k.Conversation, k.Peer)
+}
+
+// Exchanges implements store.Store. Live exchanges come in the order in which
+// they were opened.
+func (s *Store) Exchanges(ctx context.Context, owner, conversation string) ([]store.Exchange, error) {
+	if conversation == "" {
+		return many(ctx, s, "the live exchanges of "+owner, s.query.live, scanExchange, owner)
+	}
+	return many(ctx, s, "the exchanges of conversation "+conversation, s.query.inConversation, scanExchange, owner, conversation)
+}
+
+// Children implements store.Store. They come in the order in which they were
+// opened.
+func (s *Store) Children(ctx context.Context, k store.Key) ([]store.Exchange, error) {
+	what := fmt.Sprintf("the children of the exchange of %s with %s in conversation %s", k.Owner, k.Peer, k.Conversation)
+	return many(ctx, s, what, s.query.children, scanExchange, k.Owner, k.Conversation, k.Peer)
+}
+
+// Correlated implements store.Store.
+func (s *Store) Correlated(ctx context.Context, owner, correlation string) ([]store.Exchange, error) {
+	return many(ctx, s, "the exchanges of correlation "+correlation, s.query.correlated, scanExchange, owner, correlation)
+}
+
+// Inbox implements store.Store.
+func (s *Store) Inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error) {
+	what := fmt.Sprintf("message %s of %s in the inbox of %s", k.MessageID, k.Sender, k.Recipient)
+	return one(ctx, s, what, s.query.inbox, scanInbox, k.Recipient, k.Sender, k.MessageID)
+}
+
+// Log implements store.Store.
+func (s *Store) Log(ctx context.Context, owner, conversation string, after int64) ([]store.Entry, error) {
+	what := fmt.Sprintf("the log of %s in conversation %s", owner, conversation)
+	return many(ctx, s, what, s.query.log, scanEntry, owner, conversation, after)
+}
+
+// Message implements store.Store. If several senders used the message id, the
+// entry that was logged first is returned.
+func (s *Store) Message(ctx context.Context, k store.Key, kind store.EntryKind, messageID string) (store.Entry, error) {
+	what := fmt.Sprintf("the log entry of %s about %s message %s of conversation %s with %s", k.Owner, kind, messageID, k.Conversation, k.Peer)
+	return one(ctx, s, what, s.query.message, scanEntry, k.Owner, string(kind), messageID, k.Conversation, k.Peer)
+}
+
+// Outbox implements store.Store.
+func (s *Store) Outbox(ctx context.Context, k store.Key) ([]store.Outbox, error) {
+	what := fmt.Sprintf("the outbox of %s to %s in conversation %s", k.Owner, k.Peer, k.Conversation)
+	return many(ctx, s, what, s.query.outbox, scanOutbox, k.Owner, k.Conversation, k.Peer)
+}
+
+// Effect implements store.Store.
+func (s *Store) Effect(ctx context.Context, k store.EffectKey) (store.Effect, error) {
+	what := fmt.Sprintf("effect %s of %s in the ledger of %s", k.Key, k.Sender, k.Recipient)
+	return one(ctx, s, what, s.query.effect, scanEffect, k.Recipient, k.Sender, k.Capability, k.Key)
+}
+
+// Turns implements store.Store.
+func (s *Store) Turns(ctx context.Context, k store.Key) ([]store.Turn, error) {
+	what := fmt.Sprintf("the turns of %s for %s in conversation %s", k.Owner, k.Peer, k.Conversation)
+	return many(ctx, s, what, s.query.turns, scanTurn, k.Owner, k.Conversation, k.Peer)
+}

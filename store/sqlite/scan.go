@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-agents/parley/store"
+)
+
+// row is what a record is read from.
+type row interface{ Scan(into ...any) error }
+
+// The columns that each scan function reads, in its order.
+const (
+	exchangeColumns = "owner, conversation, peer, version, body, correlation, parent_conversation, parent_peer, final, opened_ms, ended_ms"
+	entryColumns    = "owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason, envelope"
+	inboxColumns    = "recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, accepted_ms, expires_ms"
+	outboxColumns   = "o.owner, o.message_id, o.conversation, o.receiver, o.status, o.attempt, o.next_ms, o.expires_ms, o.overtakes, o.last_error"
+	effectColumns   = "recipient, sender, capability, key, fingerprint, conversation, status, at_ms, expires_ms"
+	turnColumns     = "owner, conversation, peer, ordinal, kind, name, data, at_ms"
+)
+
+func scanExchange(r row) (store.Exchange, error) {
+	var (
+		x    store.Exchange
+		body []byte
+	)
+	err := r.Scan(&x.Owner, &x.Conversation, &x.Peer, &x.Version, &body, &x.Correlation, &x.Parent.Conversation, &x.Parent.Peer,
+		&x.Final, (*moment)(&x.OpenedAt), (*moment)(&x.EndedAt))
+	if err != nil {
+		return store.Exchange{}, err
+	}
+	if x.Parent != (store.Key{}) {
+		x.Parent.Owner = x.Owner
+	}
+	if err := json.Unmarshal(body, &x.State); err != nil {
+		return store.Exchange{}, fmt.Errorf("state of the exchange with %s in conversation %s: %w", x.Peer, x.Conversation, err)
+	}
+	return x, nil
+}
+
+func scanEntry(r row) (e store.Entry, err error) {
+	err = r.Scan(&e.Owner, &e.Conversation, &e.Index, (*sum)(&e.Hash), &e.Peer, &e.Kind, (*moment)(&e.At), &e.Event, &e.From, &e.To,
+		&e.MessageID, (*sum)(&e.Digest), &e.Reason, &e.Envelope)
+	return e, err
+}
+
+func scanInbox(r row) (i store.Inbox, err error) {
+	err = r.Scan(&i.Recipient, &i.Sender, &i.MessageID, (*sum)(&i.Digest), &i.Conversation, &i.Seq, &i.Status, &i.Attempt,
+		(*moment)(&i.LeaseUntil), (*moment)(&i.AcceptedAt), (*moment)(&i.ExpiresAt))
+	return i, err
+}
+
+func scanOutbox(r row) (o store.Outbox, err error) {
+	err = r.Scan(&o.Owner, &o.MessageID, &o.Conversation, &o.Receiver, &o.Status, &o.Attempt, (*moment)(&o.NextAt),
+		(*moment)(&o.ExpiresAt), &o.Overtakes, &o.LastError)
+	return o, err
+}
+
+func scanEffect(r row) (e store.Effect, err error) {
+	err = r.Scan(&e.Recipient, &e.Sender, &e.Capability, &e.Key, &e.Fingerprint, &e.Conversation, &e.Status,
+		(*moment)(&e.At), (*moment)(&e.ExpiresAt))
+	return e, err
+}
+
+func scanTurn(r row) (t store.Turn, err error) {
+	err = r.Scan(&t.Owner, &t.Conversation, &t.Peer, &t.Ordinal, &t.Kind, &t.Name, &t.Data, (*moment)(&t.At))
+	return t, err
+}
+
+func scanTimer(r row) (t store.Timer, err error) {
+	err = r.Scan(&t.Owner, &t.Conversation, &t.Peer, &t.Name, (*moment)(&t.At))
+	return t, err
+}

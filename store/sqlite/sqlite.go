@@ -1,0 +1,137 @@
+// Package sqlite keeps a Parley store in one SQLite file. It is the default
+// engine, for all agents of one machine's host.
+//
+// A store has one writer: a goroutine with the only connection that may
+// write, which commits each write set in a transaction of its own with
+// synchronous=FULL, so that what Commit has acknowledged survives a loss of
+// power. Readers have a small pool of read-only connections and never wait
+// for the writer. An operating-system lock beside the file keeps a second
+// host out; it needs a system with flock: Linux, macOS or a BSD.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+
+	"github.com/parley-agents/parley/store"
+)
+
+// readers is how many reads run at once; more wait their turn.
+const readers = 4
+
+// busyTimeout is how long a connection waits for SQLite's own locks, in
+// milliseconds. Only a checkpoint or a backup ever makes it wait.
+const busyTimeout = "5000"
+
+// Store is a store.Store in one SQLite file. Make it with Open. All methods
+// may be called at once by several goroutines.
+type Store struct {
+	lock   *os.File
+	writer *writer
+	pool   *sql.DB
+	query  queries
+	// slots bounds the reads under way to the size of the pool, so that a
+	// read waits here, where its context can end the wait.
+	slots   chan struct{}
+	closing chan struct{}
+	once    sync.Once
+	ended   error // what the first Close returned
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store in the file at path and creates the file if there is
+// none; its folder must exist. It returns an error that wraps store.ErrInUse
+// when another host has the file open, in this or another process, and
+// refuses a file that a newer version of Parley or another program wrote.
+//
+// Ctx bounds the opening only. The caller must Close the store.
+func Open(ctx context.Context, path string) (*Store, error) {
+	path, err := resolve(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	held, err := lock(path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWriter(ctx, path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), held.Close())
+	}
+	s := &Store{lock: held, writer: w, slots: make(chan struct{}, readers), closing: make(chan struct{})}
+	if err := s.openReaders(ctx, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store %s for reading: %w", path, err), s.release())
+	}
+	go w.run(context.WithoutCancel(ctx), s.closing)
+	return s, nil
+}
+
+// Close ends the store after the write set in hand and the reads under way,
+// and gives up the lock. Write sets still waiting, and every later call, get
+// store.ErrClosed. Closing twice is harmless and returns the same answer.
+func (s *Store) Close() error {
+	s.once.Do(func() {
+		close(s.closing)
+		<-s.writer.ended
+		for range readers {
+			s.slots <- struct{}{}
+		}
+		s.ended = s.release()
+	})
+	return s.ended
+}
+
+// release closes everything that is open. The writer's connection goes after
+// the readers', because the last connection to go empties the write-ahead
+// log into the file, which a reader may not do.
+func (s *Store) release() error {
+	var err error
+	if s.pool != nil {
+		err = s.pool.Close()
+	}
+	return errors.Join(err, s.writer.close(), s.lock.Close())
+}
+
+func (s *Store) openReaders(ctx context.Context, path string) error {
+	pool, err := sql.Open("sqlite3", dsn(path, url.Values{
+		"mode": {"ro"}, "_query_only": {"true"}, "_busy_timeout": {busyTimeout},
+	}))
+	if err != nil {
+		return err
+	}
+	s.pool = pool
+	pool.SetMaxOpenConns(readers)
+	pool.SetMaxIdleConns(readers)
+	return prepareAll(ctx, pool, s.query.texts())
+}
+
+// dsn names the file in the driver's notation.
+func dsn(path string, params url.Values) string {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: params.Encode()}
+	return u.String()
+}
+
+// resolve follows symbolic links, so that two names of one file share a lock.
+func resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real, nil
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(folder, filepath.Base(path)), nil
+}

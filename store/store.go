@@ -1,0 +1,140 @@
+// Package store declares what Parley keeps: the records of exchanges, inboxes,
+// outboxes, logs, effects and turns, and the interface of the engines that
+// keep them. It holds plain types only and imports no engine.
+//
+// The unit of everything is one committed step of one exchange: a WriteSet.
+// It consumes what came in, moves the exchange, records the outcome, appends
+// to the log and emits outgoing messages in one transaction, or not at all.
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parley-agents/parley/protocol"
+)
+
+// What an engine answers when it cannot do what was asked. Test with
+// errors.Is.
+var (
+	// ErrNotFound: no such record.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict: the exchange was moved by another step since it was read.
+	// Read again, compute again, commit again.
+	ErrConflict = errors.New("the exchange has moved since it was read")
+	// ErrDuplicate: a record of the write set that must be new exists.
+	ErrDuplicate = errors.New("the record exists already")
+	// ErrFenced: the caller no longer holds the lease it writes under.
+	ErrFenced = errors.New("the lease was taken over")
+	// ErrInUse: another host has the store open.
+	ErrInUse = errors.New("the store is in use by another host")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("the store is closed")
+)
+
+// Store is an engine that keeps the records. Every method may be called at
+// once by several goroutines. Every key starts with the owning agent's URI,
+// so that several agents can share one engine without seeing each other.
+//
+// A read returns when it has its answer or ctx ends. Commit returns when the
+// write set is durable or refused; once an engine has taken a write set up,
+// ctx no longer stops it, so a caller whose ctx ended must not assume that
+// nothing was written.
+type Store interface {
+	// Meta returns what belongs to the store as a whole. The first call keeps
+	// the candidate, later calls return what was kept.
+	Meta(ctx context.Context, candidate Meta) (Meta, error)
+	// Identity returns the key of an agent. The first call for an owner keeps
+	// the candidate, later calls return what was kept.
+	Identity(ctx context.Context, candidate Identity) (Identity, error)
+
+	// Commit writes the set in one transaction. It returns ErrConflict,
+	// ErrDuplicate, ErrFenced or ErrNotFound and writes nothing when the set
+	// does not fit what is stored.
+	Commit(ctx context.Context, w WriteSet) error
+	// TakeOver raises the fencing token of every inbox row of the owner that
+	// is in progress, renews its lease to until and returns the rows, oldest
+	// first. A host calls it when it starts: whoever held the leases is gone.
+	TakeOver(ctx context.Context, owner string, until time.Time) ([]Inbox, error)
+	// Due lists what is to be done at now for the owners: timers that are due
+	// and outbox rows that may leave, at most limit of each, earliest first.
+	// An outbox row may leave when it is pending, its time has come and no
+	// earlier pending row of the same conversation and receiver stands before
+	// it, unless it overtakes. Next is the earliest time after now at which
+	// the answer can change by itself, zero if none.
+	Due(ctx context.Context, owners []string, now time.Time, limit int) (Due, error)
+
+	Exchange(ctx context.Context, k Key) (Exchange, error)
+	// Exchanges lists the owner's exchanges of a conversation by peer, or all
+	// that are live when conversation is "".
+	Exchanges(ctx context.Context, owner, conversation string) ([]Exchange, error)
+	// Children lists the exchanges that the work of exchange k started.
+	Children(ctx context.Context, k Key) ([]Exchange, error)
+	// Correlated lists the owner's exchanges of one business exchange, in the
+	// order in which they were opened.
+	Correlated(ctx context.Context, owner, correlation string) ([]Exchange, error)
+	Inbox(ctx context.Context, k InboxKey) (Inbox, error)
+	// Log lists the entries of a conversation in the owner's log whose index
+	// is greater than after, in order.
+	Log(ctx context.Context, owner, conversation string, after int64) ([]Entry, error)
+	// Message returns the entry of an exchange in which a message was sent,
+	// received or rejected; if there are several, the first.
+	Message(ctx context.Context, k Key, kind EntryKind, messageID string) (Entry, error)
+	// Outbox lists the outbox rows of an exchange in the order in which they
+	// were committed, whatever their status.
+	Outbox(ctx context.Context, k Key) ([]Outbox, error)
+	Effect(ctx context.Context, k EffectKey) (Effect, error)
+	// Turns lists what the work of an exchange has recorded, by ordinal.
+	Turns(ctx context.Context, k Key) ([]Turn, error)
+
+	// Close ends the store after the write set in hand and gives up its lock.
+	// Closing twice is harmless.
+	Close() error
+}
+
+// Due is what Store.Due found.
+type Due struct {
+	Timers []Timer
+	Outbox []Outbox
+	Next   time.Time
+}
+
+// Timer is a running timer of an exchange.
+type Timer struct {
+	Key
+	Name protocol.Timer
+	At   time.Time
+}
+
+// WriteSet is one step. Every part is optional.
+type WriteSet struct {
+	// Exchange is written if the stored version equals Exchange.Version, 0
+	// meaning that it must not exist; the stored version is then one higher.
+	// Its timers are replaced by those of Exchange.State.Timers().
+	Exchange *Exchange
+	// Entries are appended to the log of their conversation. The engine fills
+	// Index, contiguous from 1 per owner and conversation, and Hash.
+	Entries []Entry
+	// Accept are inbox rows that must be new.
+	Accept []Inbox
+	// Settle are inbox rows that are done; each must be in progress under the
+	// given fencing token.
+	Settle []Settlement
+	// Outbox are rows that must be new; they are stored as pending.
+	Outbox []Outbox
+	// DropUnsent drops the pending rows of Exchange that were never attempted,
+	// before Outbox is inserted. A cancel does that.
+	DropUnsent bool
+	// Deliveries record what became of outbox rows. A row that is no longer
+	// pending is left as it is.
+	Deliveries []Delivery
+	// Claim are effects that must be new.
+	Claim []Effect
+	// Effects are written over what is stored under their key.
+	Effects []Effect
+	// Release removes effects whose work was never started.
+	Release []EffectKey
+	// Turns must be new.
+	Turns []Turn
+}

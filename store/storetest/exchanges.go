@@ -1,0 +1,125 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+func metaAndIdentity(t *testing.T, fresh func() Place) {
+	open := fresh()
+	s := open()
+	first := store.Meta{Generation: 7, Secret: []byte("secret")}
+	equal(t, "first meta", must(s.Meta(t.Context(), first))(t), first)
+	equal(t, "second meta", must(s.Meta(t.Context(), store.Meta{Generation: 8, Secret: []byte("other")}))(t), first)
+	a := store.Identity{Owner: alice, Seed: []byte("a")}
+	b := store.Identity{Owner: bob, Seed: []byte("b")}
+	equal(t, "alice's identity", must(s.Identity(t.Context(), a))(t), a)
+	equal(t, "bob's identity", must(s.Identity(t.Context(), b))(t), b)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	equal(t, "meta after reopening", must(s.Meta(t.Context(), store.Meta{Generation: 9}))(t), first)
+	equal(t, "identity after reopening", must(s.Identity(t.Context(), store.Identity{Owner: alice, Seed: []byte("new")}))(t), a)
+}
+
+func exchangeRoundTrip(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	k := key(alice, "c", bob)
+	x := exchange(k, "agreed")
+	x.State.Capability, x.State.Opening, x.State.Cancel, x.State.Trigger = "urn:cap:acme.book/v1", "m1", "m2", "m3"
+	x.State.Asked = []string{"m4", "m5"}
+	x.State.ReplyBy, x.State.AgreeBy, x.State.CancelBy = at(10), at(20), at(30)
+	x.State.Sent, x.State.Received, x.State.PeerGeneration, x.State.Messages = 3, 4, 5, 6
+	x.State.Closed, x.State.Misread = true, true
+	x.State.Error = &envelope.Error{Code: envelope.CodeDeadline, Reason: "lapsed", Detail: &envelope.Detail{Pointer: "/seat", Want: "a seat"}}
+	x.Correlation, x.Parent, x.OpenedAt = "trip", key(alice, "up", carol), at(1)
+	commit(t, s, store.WriteSet{Exchange: &x})
+	x.Version = 1
+	equal(t, "live exchange", must(s.Exchange(t.Context(), k))(t), x)
+
+	x.State.State, x.Final, x.EndedAt = "done:ok", "m9", at(2)
+	commit(t, s, store.WriteSet{Exchange: &x})
+	x.Version = 2
+	equal(t, "ended exchange", must(s.Exchange(t.Context(), k))(t), x)
+}
+
+func versionConflict(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	x := exchange(key(alice, "c", bob), "received")
+	x.Version = 1
+	refused(t, s, store.WriteSet{Exchange: &x}, store.ErrConflict)
+	x.Version = 0
+	commit(t, s, store.WriteSet{Exchange: &x})
+	refused(t, s, store.WriteSet{Exchange: &x}, store.ErrConflict)
+	x.Version = 1
+	commit(t, s, store.WriteSet{Exchange: &x})
+	refused(t, s, store.WriteSet{Exchange: &x}, store.ErrConflict)
+	x.Version = 3
+	refused(t, s, store.WriteSet{Exchange: &x}, store.ErrConflict)
+	equal(t, "version", must(s.Exchange(t.Context(), x.Key))(t).Version, int64(2))
+}
+
+func exchangeLists(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	parent := key(alice, "up", bob)
+	for _, c := range []struct {
+		k      store.Key
+		state  protocol.State
+		parent store.Key
+	}{
+		{key(alice, "two", carol), "received", parent},
+		{key(alice, "two", bob), "done:ok", store.Key{}},
+		{key(alice, "one", bob), "agreed", parent},
+		{key(alice, "one", carol), "agreed", key(alice, "up", carol)},
+		{key(bob, "one", alice), "agreed", store.Key{}},
+	} {
+		x := exchange(c.k, c.state)
+		x.Parent = c.parent
+		commit(t, s, store.WriteSet{Exchange: &x})
+	}
+	later := must(s.Exchange(t.Context(), key(alice, "two", carol)))(t)
+	commit(t, s, store.WriteSet{Exchange: &later}) // a later step does not move it
+
+	equal(t, "one conversation by peer", mapped(must(s.Exchanges(t.Context(), alice, "two"))(t), peerOf), []string{bob, carol})
+	equal(t, "live exchanges", len(must(s.Exchanges(t.Context(), alice, ""))(t)), 3)
+	equal(t, "children", mapped(must(s.Children(t.Context(), parent))(t), talk), []string{"two", "one"})
+	equal(t, "children of nobody", len(must(s.Children(t.Context(), key(alice, "up", alice)))(t)), 0)
+	equal(t, "correlated conversations", mapped(must(s.Correlated(t.Context(), alice, "corr"))(t), talk), []string{"two", "two", "one", "one"})
+	equal(t, "correlated peers", mapped(must(s.Correlated(t.Context(), alice, "corr"))(t), peerOf), []string{carol, bob, bob, carol})
+	equal(t, "another correlation", len(must(s.Correlated(t.Context(), alice, "other"))(t)), 0)
+}
+
+func timersFollow(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	x := exchange(key(alice, "c", bob), "received")
+	x.State.ReplyBy, x.State.AgreeBy, x.State.CancelBy = at(50), at(10).Add(1), at(70)
+	due := func() map[protocol.Timer]int64 {
+		found := map[protocol.Timer]int64{}
+		for _, timer := range must(s.Due(t.Context(), []string{alice}, at(100), 10))(t).Timers {
+			if timer.At.Before(x.State.Timers()[timer.Name]) {
+				t.Fatalf("timer %s is due at %v, before %v", timer.Name, timer.At, x.State.Timers()[timer.Name])
+			}
+			equal(t, "key of a timer", timer.Key, x.Key)
+			found[timer.Name] = timer.At.Sub(at(0)).Milliseconds()
+		}
+		return found
+	}
+	for _, c := range []struct {
+		state protocol.State
+		want  map[protocol.Timer]int64
+	}{
+		{"received", map[protocol.Timer]int64{protocol.TimerReplyBy: 50, protocol.TimerAgree: 11}},
+		{"agreed", map[protocol.Timer]int64{protocol.TimerReplyBy: 50}},
+		{"cancelling", map[protocol.Timer]int64{protocol.TimerCancelBy: 70}},
+		{"done:cancelled", map[protocol.Timer]int64{}},
+	} {
+		x.State.State = c.state
+		commit(t, s, store.WriteSet{Exchange: &x})
+		x.Version++
+		equal(t, "timers in state "+string(c.state), due(), c.want)
+	}
+}

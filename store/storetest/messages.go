@@ -1,0 +1,186 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/parley-agents/parley/store"
+)
+
+func acceptOnce(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	row := accepted(alice, bob, "m1")
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{row}})
+	equal(t, "inbox row", must(s.Inbox(t.Context(), row.InboxKey))(t), row)
+	other := row
+	other.Digest[0]++
+	refused(t, s, store.WriteSet{Accept: []store.Inbox{other}}, store.ErrDuplicate)
+	equal(t, "inbox row after a duplicate", must(s.Inbox(t.Context(), row.InboxKey))(t), row)
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{accepted(alice, carol, "m1"), accepted(bob, carol, "m1")}})
+	refused(t, s, store.WriteSet{Accept: []store.Inbox{accepted(bob, carol, "m2"), accepted(bob, carol, "m2")}}, store.ErrDuplicate)
+}
+
+func settleFenced(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	row := accepted(alice, bob, "m1")
+	row.Attempt = 3
+	settle := func(fence int64) store.WriteSet {
+		return store.WriteSet{Settle: []store.Settlement{{InboxKey: row.InboxKey, Fence: fence}}}
+	}
+	refused(t, s, settle(3), store.ErrNotFound)
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{row}})
+	refused(t, s, settle(2), store.ErrFenced)
+	refused(t, s, settle(4), store.ErrFenced)
+	equal(t, "status before", must(s.Inbox(t.Context(), row.InboxKey))(t).Status, store.InProgress)
+	commit(t, s, settle(3))
+	equal(t, "status after", must(s.Inbox(t.Context(), row.InboxKey))(t).Status, store.Settled)
+	refused(t, s, settle(3), store.ErrFenced)
+
+	both := accepted(alice, bob, "m2")
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{both}, Settle: []store.Settlement{{InboxKey: both.InboxKey, Fence: 1}}})
+	equal(t, "status of a row settled at once", must(s.Inbox(t.Context(), both.InboxKey))(t).Status, store.Settled)
+}
+
+func takeOver(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	young, old, settled, foreign := accepted(alice, bob, "a"), accepted(alice, carol, "b"), accepted(alice, bob, "c"), accepted(bob, alice, "d")
+	young.AcceptedAt, old.AcceptedAt, old.Attempt = at(9), at(3), 4
+	settled.Status = store.Settled
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{young, old, settled, foreign}})
+
+	taken := must(s.TakeOver(t.Context(), alice, at(500)))(t)
+	old.Attempt, old.LeaseUntil = 5, at(500)
+	young.Attempt, young.LeaseUntil = 2, at(500)
+	equal(t, "what was taken over", taken, []store.Inbox{old, young})
+	for _, row := range []store.Inbox{old, young, settled, foreign} {
+		equal(t, "stored row "+row.MessageID, must(s.Inbox(t.Context(), row.InboxKey))(t), row)
+	}
+	refused(t, s, store.WriteSet{Settle: []store.Settlement{{InboxKey: old.InboxKey, Fence: 4}}}, store.ErrFenced)
+	commit(t, s, store.WriteSet{Settle: []store.Settlement{{InboxKey: old.InboxKey, Fence: 5}}})
+	equal(t, "the second take-over", mapped(must(s.TakeOver(t.Context(), alice, at(600)))(t), inboxMessage), []string{"a"})
+	equal(t, "nothing to take over", len(must(s.TakeOver(t.Context(), carol, at(600)))(t)), 0)
+}
+
+func firstInFirstOut(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	cancel := outgoing(alice, "c", bob, "cancel", at(0))
+	cancel.Overtakes = true
+	commit(t, s, store.WriteSet{Outbox: []store.Outbox{
+		outgoing(alice, "c", bob, "first", at(5)), outgoing(alice, "c", bob, "second", at(1)),
+		outgoing(alice, "c", carol, "to carol", at(2)), outgoing(alice, "d", bob, "other talk", at(3)), cancel,
+	}})
+	due := func(now int) []string {
+		return mapped(must(s.Due(t.Context(), []string{alice}, at(now), 10))(t).Outbox, idOf)
+	}
+	deliver := func(id string, status store.OutboxStatus, next int) {
+		commit(t, s, store.WriteSet{Deliveries: []store.Delivery{{Owner: alice, MessageID: id, Status: status, Attempt: 1, NextAt: at(next)}}})
+	}
+	equal(t, "behind a row whose time has not come", due(4), []string{"cancel", "to carol", "other talk"})
+	equal(t, "the head of each line", due(5), []string{"cancel", "to carol", "other talk", "first"})
+	deliver("first", store.Pending, 9)
+	equal(t, "behind a row to be sent again", due(8), []string{"cancel", "to carol", "other talk"})
+	deliver("first", store.Delivered, 0)
+	equal(t, "after the head was delivered", due(8), []string{"cancel", "second", "to carol", "other talk"})
+	deliver("second", store.Returned, 0)
+	deliver("to carol", store.Dead, 0)
+	deliver("other talk", store.Dropped, 0)
+	equal(t, "an overtaking row that nothing stands before", due(8), []string{"cancel"})
+
+	commit(t, s, store.WriteSet{Outbox: []store.Outbox{outgoing(alice, "c", bob, "third", at(6))}})
+	equal(t, "behind a row that overtakes", due(8), []string{"cancel", "third"})
+}
+
+func nextTime(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	x := exchange(key(alice, "c", bob), "agreed")
+	x.State.ReplyBy = at(40)
+	cancel := outgoing(alice, "c", bob, "cancel", at(30))
+	cancel.Overtakes = true
+	commit(t, s, store.WriteSet{Exchange: &x, Outbox: []store.Outbox{
+		outgoing(alice, "c", bob, "first", at(20)), outgoing(alice, "c", bob, "second", at(10)), cancel}})
+	for _, c := range []struct{ now, next int }{{0, 20}, {10, 20}, {20, 30}, {29, 30}, {30, 40}, {39, 40}} {
+		due := must(s.Due(t.Context(), []string{alice, bob}, at(c.now), 10))(t)
+		equal(t, "next", due.Next, at(c.next))
+	}
+	if next := must(s.Due(t.Context(), []string{alice, bob}, at(40), 10))(t).Next; !next.IsZero() {
+		t.Fatalf("next when nothing is to come: got %v, want zero", next)
+	}
+	commit(t, s, store.WriteSet{Deliveries: []store.Delivery{{Owner: alice, MessageID: "first", Status: store.Delivered}}})
+	equal(t, "next after the head left", must(s.Due(t.Context(), []string{alice}, at(5), 10))(t).Next, at(10))
+}
+
+func dueBounds(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	for n, owner := range []string{alice, bob, carol} {
+		for i, conversation := range []string{"p", "q", "r"} {
+			x := exchange(key(owner, conversation, "agent://local/peer"), "agreed")
+			x.State.ReplyBy = at(10*i + n)
+			commit(t, s, store.WriteSet{Exchange: &x,
+				Outbox: []store.Outbox{outgoing(owner, conversation, "agent://local/peer", conversation, at(10*i+n))}})
+		}
+	}
+	due := must(s.Due(t.Context(), []string{bob, alice}, at(100), 3))(t)
+	owners := []string{alice, bob, alice}
+	talks := []string{"p", "p", "q"}
+	equal(t, "owners of timers", mapped(due.Timers, func(x store.Timer) string { return x.Owner }), owners)
+	equal(t, "conversations of timers", mapped(due.Timers, func(x store.Timer) string { return x.Conversation }), talks)
+	equal(t, "owners of rows", mapped(due.Outbox, func(o store.Outbox) string { return o.Owner }), owners)
+	equal(t, "conversations of rows", mapped(due.Outbox, func(o store.Outbox) string { return o.Conversation }), talks)
+	equal(t, "due for nobody", must(s.Due(t.Context(), nil, at(100), 3))(t), store.Due{})
+}
+
+func dropUnsent(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	x := exchange(key(alice, "c", bob), "agreed")
+	overtaking := outgoing(alice, "c", bob, "overtaking", at(0))
+	overtaking.Overtakes = true
+	tried := store.Delivery{Owner: alice, MessageID: "tried", Status: store.Pending, Attempt: 1, NextAt: at(0)}
+	commit(t, s, store.WriteSet{Exchange: &x, Outbox: []store.Outbox{outgoing(alice, "c", bob, "tried", at(0)),
+		outgoing(alice, "c", bob, "unsent", at(0)), overtaking,
+		outgoing(alice, "c", carol, "carol", at(0)), outgoing(bob, "c", bob, "bob", at(0))}})
+	commit(t, s, store.WriteSet{Deliveries: []store.Delivery{tried}})
+	x.Version = 1
+	commit(t, s, store.WriteSet{Exchange: &x, DropUnsent: true, Outbox: []store.Outbox{outgoing(alice, "c", bob, "new", at(0))}})
+
+	status := map[string]store.OutboxStatus{}
+	for _, k := range []store.Key{x.Key, key(alice, "c", carol), key(bob, "c", bob)} {
+		for _, row := range must(s.Outbox(t.Context(), k))(t) {
+			status[row.MessageID] = row.Status
+		}
+	}
+	equal(t, "statuses", status, map[string]store.OutboxStatus{"tried": store.Pending, "unsent": store.Dropped,
+		"overtaking": store.Pending, "carol": store.Pending, "bob": store.Pending, "new": store.Pending})
+	if err := s.Commit(t.Context(), store.WriteSet{DropUnsent: true}); err == nil {
+		t.Fatal("dropping without an exchange was accepted")
+	}
+}
+
+func deliveries(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	row := outgoing(alice, "c", bob, "m", at(0))
+	commit(t, s, store.WriteSet{Outbox: []store.Outbox{row}})
+	k := row.Key()
+	deliver := func(d store.Delivery) store.Outbox {
+		d.Owner, d.MessageID = alice, "m"
+		commit(t, s, store.WriteSet{Deliveries: []store.Delivery{d}})
+		return must(s.Outbox(t.Context(), k))(t)[0]
+	}
+	row.Attempt, row.NextAt, row.LastError = 2, at(7), "connection refused"
+	equal(t, "to be sent again", deliver(store.Delivery{Status: store.Pending, Attempt: 2, NextAt: at(7), LastError: "connection refused"}), row)
+	row.Status, row.Attempt, row.LastError = store.Delivered, 3, ""
+	equal(t, "delivered", deliver(store.Delivery{Status: store.Delivered, Attempt: 3, NextAt: at(7)}), row)
+	equal(t, "a later answer", deliver(store.Delivery{Status: store.Dead, Attempt: 4, NextAt: at(8), LastError: "late"}), row)
+	refused(t, s, store.WriteSet{Deliveries: []store.Delivery{{Owner: bob, MessageID: "m", Status: store.Delivered}}}, store.ErrNotFound)
+}
+
+func outboxRows(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	row := outgoing(alice, "c", bob, "z", at(0))
+	row.Status, row.Overtakes, row.NextAt = store.Delivered, true, at(0).AddDate(-60, 0, 0)
+	commit(t, s, store.WriteSet{Outbox: []store.Outbox{row, {Owner: alice, MessageID: "a", Conversation: "c", Receiver: bob}}})
+	row.Status = store.Pending
+	equal(t, "rows in the order of commit", must(s.Outbox(t.Context(), row.Key()))(t), []store.Outbox{row,
+		{Owner: alice, MessageID: "a", Conversation: "c", Receiver: bob, Status: store.Pending}})
+	equal(t, "a row without a time is due", mapped(must(s.Due(t.Context(), []string{alice}, at(0), 9))(t).Outbox, idOf), []string{"a", "z"})
+	refused(t, s, store.WriteSet{Outbox: []store.Outbox{outgoing(alice, "d", carol, "z", at(0))}}, store.ErrDuplicate)
+	commit(t, s, store.WriteSet{Outbox: []store.Outbox{outgoing(bob, "d", carol, "z", at(0))}})
+}

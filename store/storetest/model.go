@@ -1,0 +1,201 @@
+package storetest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/parley-agents/parley/store"
+)
+
+// model is a store as its documentation describes it, as plain slices in the
+// order in which rows were first written.
+type model struct {
+	exchanges []store.Exchange
+	entries   []store.Entry
+	inbox     []store.Inbox
+	outbox    []store.Outbox
+	effects   map[store.EffectKey]store.Effect
+	turns     []store.Turn
+}
+
+func (m *model) clone() *model {
+	return &model{slices.Clone(m.exchanges), slices.Clone(m.entries), slices.Clone(m.inbox), slices.Clone(m.outbox),
+		maps.Clone(m.effects), slices.Clone(m.turns)}
+}
+
+func pick[T any](list []T, want func(T) bool) []T {
+	var out []T
+	for _, v := range list {
+		if want(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (m *model) exchange(k store.Key) (i int, version int64) {
+	i = slices.IndexFunc(m.exchanges, func(x store.Exchange) bool { return x.Key == k })
+	if i < 0 {
+		return i, 0
+	}
+	return i, m.exchanges[i].Version
+}
+
+// commit writes the set and returns nothing, or writes nothing and returns
+// every reason why it does not fit.
+func (m *model) commit(w store.WriteSet) (next *model, faults []error) {
+	n := m.clone()
+	fault := func(err error) { faults = append(faults, err) }
+	if w.Exchange != nil {
+		x := *w.Exchange
+		i, version := n.exchange(x.Key)
+		if version != x.Version {
+			fault(store.ErrConflict)
+		}
+		x.Version++
+		if i < 0 {
+			n.exchanges = append(n.exchanges, x)
+		} else {
+			n.exchanges[i] = x
+		}
+	}
+	for _, e := range w.Entries {
+		e.Index = int64(len(n.log(e.Owner, e.Conversation, 0)) + 1)
+		n.entries = append(n.entries, e)
+	}
+	for _, row := range w.Accept {
+		if slices.ContainsFunc(n.inbox, func(i store.Inbox) bool { return i.InboxKey == row.InboxKey }) {
+			fault(store.ErrDuplicate)
+		}
+		n.inbox = append(n.inbox, row)
+	}
+	for _, s := range w.Settle {
+		i := slices.IndexFunc(n.inbox, func(i store.Inbox) bool { return i.InboxKey == s.InboxKey })
+		switch {
+		case i < 0:
+			fault(store.ErrNotFound)
+		case n.inbox[i].Status != store.InProgress || n.inbox[i].Attempt != s.Fence:
+			fault(store.ErrFenced)
+		default:
+			n.inbox[i].Status = store.Settled
+		}
+	}
+	n.send(w, fault)
+	for _, e := range w.Claim {
+		if _, taken := n.effects[e.EffectKey]; taken {
+			fault(store.ErrDuplicate)
+		}
+		n.effects[e.EffectKey] = e
+	}
+	for _, e := range w.Effects {
+		n.effects[e.EffectKey] = e
+	}
+	for _, k := range w.Release {
+		delete(n.effects, k)
+	}
+	for _, turn := range w.Turns {
+		if slices.ContainsFunc(n.turns, func(t store.Turn) bool { return t.Key == turn.Key && t.Ordinal == turn.Ordinal }) {
+			fault(store.ErrDuplicate)
+		}
+		n.turns = append(n.turns, turn)
+	}
+	if len(faults) > 0 {
+		return m, faults
+	}
+	return n, nil
+}
+
+func (m *model) send(w store.WriteSet, fault func(error)) {
+	for i, o := range m.outbox {
+		if w.DropUnsent && o.Key() == w.Exchange.Key && o.Status == store.Pending && o.Attempt == 0 && !o.Overtakes {
+			m.outbox[i].Status = store.Dropped
+		}
+	}
+	row := func(owner, id string) int {
+		return slices.IndexFunc(m.outbox, func(o store.Outbox) bool { return o.Owner == owner && o.MessageID == id })
+	}
+	for _, o := range w.Outbox {
+		if row(o.Owner, o.MessageID) >= 0 {
+			fault(store.ErrDuplicate)
+		}
+		o.Status = store.Pending
+		m.outbox = append(m.outbox, o)
+	}
+	for _, d := range w.Deliveries {
+		i := row(d.Owner, d.MessageID)
+		if i < 0 {
+			fault(store.ErrNotFound)
+		} else if o := &m.outbox[i]; o.Status == store.Pending {
+			o.Status, o.Attempt, o.NextAt, o.LastError = d.Status, d.Attempt, d.NextAt, d.LastError
+		}
+	}
+}
+
+func (m *model) takeOver(owner string, until time.Time) []store.Inbox {
+	var taken []store.Inbox
+	for i, row := range m.inbox {
+		if row.Recipient == owner && row.Status == store.InProgress {
+			row.Attempt, row.LeaseUntil = row.Attempt+1, until
+			m.inbox[i] = row
+			taken = append(taken, row)
+		}
+	}
+	slices.SortFunc(taken, func(a, b store.Inbox) int { return a.AcceptedAt.Compare(b.AcceptedAt) })
+	return taken
+}
+
+func (m *model) log(owner, conversation string, after int64) []store.Entry {
+	return pick(m.entries, func(e store.Entry) bool { return e.Owner == owner && e.Conversation == conversation && e.Index > after })
+}
+
+// leaves is the rule of the outbox: the row at i may leave when its time has
+// come.
+func (m *model) leaves(i int) bool {
+	o := m.outbox[i]
+	return o.Status == store.Pending && (o.Overtakes || !slices.ContainsFunc(m.outbox[:i], func(e store.Outbox) bool {
+		return e.Key() == o.Key() && e.Status == store.Pending && !e.Overtakes
+	}))
+}
+
+// due is Due for one owner, with timers in no particular order among equals.
+func (m *model) due(owner string, now time.Time) store.Due {
+	var due store.Due
+	sooner := func(t time.Time) {
+		if due.Next.IsZero() || t.Before(due.Next) {
+			due.Next = t
+		}
+	}
+	for _, x := range m.exchanges {
+		for name, t := range x.State.Timers() {
+			switch {
+			case x.Owner != owner:
+			case t.After(now):
+				sooner(t)
+			default:
+				due.Timers = append(due.Timers, store.Timer{Key: x.Key, Name: name, At: t})
+			}
+		}
+	}
+	for i, o := range m.outbox {
+		switch {
+		case o.Owner != owner || !m.leaves(i):
+		case o.NextAt.After(now):
+			sooner(o.NextAt)
+		default:
+			due.Outbox = append(due.Outbox, o)
+		}
+	}
+	sortTimers(due.Timers)
+	slices.SortStableFunc(due.Outbox, func(a, b store.Outbox) int { return a.NextAt.Compare(b.NextAt) })
+	return due
+}
+
+// sortTimers orders timers by time, and equals by name, so that two engines'
+// lists can be compared.
+func sortTimers(list []store.Timer) {
+	slices.SortFunc(list, func(a, b store.Timer) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Conversation, b.Conversation), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.Name, b.Name))
+	})
+}

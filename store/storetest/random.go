@@ -1,0 +1,143 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// world draws write sets over a few names, so that they meet each other. Its
+// owners are its own: many worlds share one store without meeting.
+type world struct {
+	model  *model
+	owners []string
+	tick   int // the time of the next row; rises
+}
+
+func (w *world) now() int { w.tick++; return w.tick }
+
+func (w *world) owner(t *rapid.T) string { return rapid.SampledFrom(w.owners).Draw(t, "owner") }
+
+func conversations() []string { return []string{"c", "d"} }
+func peers() []string         { return []string{bob, carol} }
+func ids() []string           { return []string{"m1", "m2", "m3", "m4", "m5"} }
+
+func (w *world) key(t *rapid.T) store.Key {
+	return key(w.owner(t), rapid.SampledFrom(conversations()).Draw(t, "conversation"), rapid.SampledFrom(peers()).Draw(t, "peer"))
+}
+
+func id(t *rapid.T) string { return rapid.SampledFrom(ids()).Draw(t, "id") }
+
+func (w *world) inboxKey(t *rapid.T) store.InboxKey {
+	return store.InboxKey{Recipient: w.owner(t), Sender: rapid.SampledFrom(peers()).Draw(t, "sender"), MessageID: id(t)}
+}
+
+func (w *world) effectKey(t *rapid.T) store.EffectKey {
+	return store.EffectKey{Recipient: w.owner(t), Sender: bob, Capability: "urn:cap:x/v1", Key: id(t)}
+}
+
+func (w *world) exchange(t *rapid.T) *store.Exchange {
+	x := exchange(w.key(t), rapid.SampledFrom([]protocol.State{"received", "agreed", "cancelling", "done:ok", "done:failed"}).Draw(t, "state"))
+	x.State.ReplyBy, x.State.AgreeBy, x.State.CancelBy = moment(t), moment(t), moment(t)
+	x.State.Role = rapid.SampledFrom([]protocol.Role{protocol.Initiator, protocol.Participant}).Draw(t, "role")
+	x.Correlation = rapid.SampledFrom(conversations()).Draw(t, "correlation")
+	if rapid.Bool().Draw(t, "child") {
+		x.Parent = key(x.Owner, "c", bob)
+	}
+	x.OpenedAt = at(w.now())
+	i, version := w.model.exchange(x.Key)
+	if i >= 0 {
+		x.OpenedAt = w.model.exchanges[i].OpenedAt
+	}
+	x.Version = version
+	if rapid.IntRange(0, 9).Draw(t, "stale") == 0 {
+		x.Version++
+	}
+	return &x
+}
+
+// writeSet draws a set. One in a few does not fit.
+func (w *world) writeSet(t *rapid.T) store.WriteSet {
+	var set store.WriteSet
+	if rapid.Bool().Draw(t, "with exchange") {
+		set.Exchange = w.exchange(t)
+		set.DropUnsent = rapid.Bool().Draw(t, "drop unsent")
+	}
+	few := func(what string, add func()) {
+		for range rapid.IntRange(0, 2).Draw(t, what) {
+			add()
+		}
+	}
+	few("entries", func() {
+		k := w.key(t)
+		e := entry(k.Owner, k.Conversation, id(t))
+		e.Peer, e.Kind = k.Peer, rapid.SampledFrom([]store.EntryKind{store.Sent, store.Received, store.Rejected}).Draw(t, "kind")
+		set.Entries = append(set.Entries, e)
+	})
+	few("accepted", func() {
+		row := accepted("", "", "")
+		row.InboxKey, row.AcceptedAt = w.inboxKey(t), at(w.now())
+		set.Accept = append(set.Accept, row)
+	})
+	few("posted", func() {
+		k := w.key(t)
+		o := outgoing(k.Owner, k.Conversation, k.Peer, id(t), moment(t))
+		o.Overtakes = rapid.IntRange(0, 3).Draw(t, "overtakes") == 0
+		set.Outbox = append(set.Outbox, o)
+	})
+	few("effects", func() {
+		set.Effects = append(set.Effects, store.Effect{EffectKey: w.effectKey(t), Status: store.Begun, At: at(w.now())})
+	})
+	few("claimed", func() {
+		set.Claim = append(set.Claim, store.Effect{EffectKey: w.effectKey(t), Status: store.Begun, At: at(w.now())})
+	})
+	few("released", func() { set.Release = append(set.Release, w.effectKey(t)) })
+	few("turns", func() {
+		set.Turns = append(set.Turns, store.Turn{Key: w.key(t), Ordinal: rapid.IntRange(1, 9).Draw(t, "ordinal"), Kind: store.Reply})
+	})
+	// Settlements and deliveries mostly name rows that are there.
+	if n := len(w.model.inbox); n > 0 && rapid.Bool().Draw(t, "settle") {
+		row := w.model.inbox[rapid.IntRange(0, n-1).Draw(t, "which")]
+		set.Settle = append(set.Settle, store.Settlement{InboxKey: row.InboxKey, Fence: row.Attempt})
+	} else if rapid.IntRange(0, 9).Draw(t, "settle any") == 0 {
+		set.Settle = append(set.Settle, store.Settlement{InboxKey: w.inboxKey(t), Fence: 1})
+	}
+	if n := len(w.model.outbox); n > 0 && rapid.Bool().Draw(t, "deliver") {
+		row := w.model.outbox[rapid.IntRange(0, n-1).Draw(t, "which")]
+		set.Deliveries = append(set.Deliveries, store.Delivery{Owner: row.Owner, MessageID: row.MessageID, Attempt: row.Attempt + 1, NextAt: moment(t),
+			Status: rapid.SampledFrom([]store.OutboxStatus{store.Pending, store.Delivered, store.Dead}).Draw(t, "status")})
+	}
+	return set
+}
+
+func agreesWithModel(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	worlds := 0
+	rapid.Check(t, func(r *rapid.T) {
+		worlds++
+		w := &world{model: &model{effects: map[store.EffectKey]store.Effect{}},
+			owners: []string{fmt.Sprint(alice, worlds), fmt.Sprint(bob, worlds)}}
+		for range rapid.IntRange(1, 12).Draw(r, "steps") {
+			if rapid.IntRange(0, 9).Draw(r, "take over") == 0 {
+				owner := w.owner(r)
+				taken, err := s.TakeOver(t.Context(), owner, at(500))
+				agree(r, "taken over", taken, err, w.model.takeOver(owner, at(500)))
+				continue
+			}
+			set := w.writeSet(r)
+			next, faults := w.model.commit(set)
+			err := s.Commit(t.Context(), set)
+			if (err == nil) != (faults == nil) || err != nil && !slices.ContainsFunc(faults, func(f error) bool { return errors.Is(err, f) }) {
+				r.Fatalf("commit: got %v, want one of %v", err, faults)
+			}
+			w.model = next
+		}
+		w.compare(t, r, s)
+	})
+}

@@ -1,0 +1,154 @@
+// Package storetest is the conformance suite of store.Store: what every
+// engine must do, told through the interface alone.
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// Place opens the store of one place. Called again after Close, it opens the
+// same store with what was committed to it.
+type Place func() store.Store
+
+// Run runs the suite. Each call of fresh makes a place with nothing in it
+// yet; a place that cannot be opened ends the test it was given. The suite
+// closes every store that it opens.
+func Run(t *testing.T, fresh func(t *testing.T) Place) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, fresh func() Place)
+	}{
+		{"the first meta and identity are kept", metaAndIdentity},
+		{"an exchange is read as it was written", exchangeRoundTrip},
+		{"a step from an old version conflicts", versionConflict},
+		{"exchanges are listed by peer, live, by parent and by correlation", exchangeLists},
+		{"timers follow the state", timersFollow},
+		{"a message is accepted once per recipient and sender", acceptOnce},
+		{"a settlement needs the fence of the lease", settleFenced},
+		{"taking over raises the fence of what is in progress, oldest first", takeOver},
+		{"messages leave one after another and an overtaking one at once", firstInFirstOut},
+		{"next is when the answer of due changes by itself", nextTime},
+		{"due keeps to its owners and its limit, earliest first", dueBounds},
+		{"dropping spares what was attempted or overtakes", dropUnsent},
+		{"only pending rows take a delivery", deliveries},
+		{"an outbox row is new and pending", outboxRows},
+		{"an effect is written over and released", effects},
+		{"turns are new and read by ordinal", turns},
+		{"a log is numbered from one and read from any index", logOrder},
+		{"a log stays contiguous under concurrent commits", logConcurrent},
+		{"the chain changes when anything in the log changes", logChain},
+		{"a message is found by its id and kind", messageByID},
+		{"a set that fails in one part writes nothing", atomicity},
+		{"owners do not see each other", isolation},
+		{"what does not exist is not found", notFound},
+		{"a set whose context has ended is not written", endedContext},
+		{"a closed store answers closed", closed},
+		{"what was committed survives closing", durability},
+		{"a commit cut off by close is whole or absent", closeUnderLoad},
+		{"reads agree with a model after random write sets", agreesWithModel},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.test(t, func() Place {
+				open := fresh(t)
+				return func() store.Store {
+					s := open()
+					t.Cleanup(func() { s.Close() })
+					return s
+				}
+			})
+		})
+	}
+}
+
+const (
+	alice = "agent://local/alice"
+	bob   = "agent://local/bob"
+	carol = "agent://local/carol"
+)
+
+// at is a time some milliseconds after the suite's beginning.
+func at(ms int) time.Time {
+	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(ms) * time.Millisecond)
+}
+
+func key(owner, conversation, peer string) store.Key {
+	return store.Key{Owner: owner, Conversation: conversation, Peer: peer}
+}
+
+// exchange is a participant's exchange in the state, not yet written.
+func exchange(k store.Key, state protocol.State) store.Exchange {
+	x := protocol.Open(protocol.RequestV1, k.Conversation, k.Owner, k.Peer, protocol.Participant)
+	x.State = state
+	return store.Exchange{Key: k, State: x, Correlation: "corr", OpenedAt: at(0)}
+}
+
+func entry(owner, conversation, messageID string) store.Entry {
+	return store.Entry{Owner: owner, Conversation: conversation, Peer: bob, Kind: store.Sent, At: at(1), Event: "!inform",
+		From: "agreed", To: "done:ok", MessageID: messageID, Digest: [32]byte{1, 2, 3}, Envelope: []byte(`{"v":"1.0"}`)}
+}
+
+func accepted(recipient, sender, messageID string) store.Inbox {
+	return store.Inbox{InboxKey: store.InboxKey{Recipient: recipient, Sender: sender, MessageID: messageID},
+		Digest: [32]byte{9}, Conversation: "c", Seq: 1, Status: store.InProgress, Attempt: 1,
+		LeaseUntil: at(30), AcceptedAt: at(0), ExpiresAt: at(1000)}
+}
+
+func outgoing(owner, conversation, receiver, messageID string, next time.Time) store.Outbox {
+	return store.Outbox{Owner: owner, MessageID: messageID, Conversation: conversation, Receiver: receiver,
+		Status: store.Pending, NextAt: next, ExpiresAt: at(1000)}
+}
+
+// commit writes a set that must fit.
+func commit(t *testing.T, s store.Store, w store.WriteSet) {
+	t.Helper()
+	if err := s.Commit(t.Context(), w); err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+}
+
+// refused commits a set that must fail with want.
+func refused(t *testing.T, s store.Store, w store.WriteSet, want error) {
+	t.Helper()
+	if err := s.Commit(t.Context(), w); !errors.Is(err, want) {
+		t.Fatalf("commit: got %v, want %v", err, want)
+	}
+}
+
+// must gives the value of a read that may not fail.
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func equal(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+// mapped is f of every element.
+func mapped[T, U any](list []T, f func(T) U) []U {
+	var out []U
+	for _, v := range list {
+		out = append(out, f(v))
+	}
+	return out
+}
+
+func peerOf(x store.Exchange) string    { return x.Peer }
+func idOf(o store.Outbox) string        { return o.MessageID }
+func talk(x store.Exchange) string      { return x.Conversation }
+func indexOf(e store.Entry) int64       { return e.Index }
+func inboxMessage(i store.Inbox) string { return i.MessageID }

@@ -1,0 +1,149 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parley-agents/parley/store"
+)
+
+// whole is a set in which every part is there and fits a store that holds
+// what primed wrote.
+func whole() store.WriteSet {
+	x := exchange(key(alice, "c", bob), "agreed")
+	x.Version = 1
+	x.State.ReplyBy = at(5)
+	effect := store.EffectKey{Recipient: alice, Sender: bob, Capability: "urn:cap:x/v1", Key: "k"}
+	held := effect
+	held.Key = "held"
+	return store.WriteSet{
+		Exchange:   &x,
+		Entries:    []store.Entry{entry(alice, "c", "new")},
+		Accept:     []store.Inbox{accepted(alice, bob, "new")},
+		Settle:     []store.Settlement{{InboxKey: accepted(alice, bob, "held").InboxKey, Fence: 1}},
+		DropUnsent: true,
+		Outbox:     []store.Outbox{outgoing(alice, "c", bob, "new", at(1))},
+		Deliveries: []store.Delivery{{Owner: alice, MessageID: "sent", Status: store.Delivered, Attempt: 1}},
+		Effects:    []store.Effect{{EffectKey: effect, Status: store.Begun}},
+		Release:    []store.EffectKey{held},
+		Turns:      []store.Turn{{Key: x.Key, Ordinal: 2, Kind: store.Reply}},
+	}
+}
+
+func primed(t *testing.T, s store.Store) {
+	x := exchange(key(alice, "c", bob), "received")
+	held := store.EffectKey{Recipient: alice, Sender: bob, Capability: "urn:cap:x/v1", Key: "held"}
+	commit(t, s, store.WriteSet{
+		Exchange: &x,
+		Entries:  []store.Entry{entry(alice, "c", "held")},
+		Accept:   []store.Inbox{accepted(alice, bob, "held")},
+		Outbox:   []store.Outbox{outgoing(alice, "c", carol, "sent", at(0)), outgoing(alice, "c", bob, "unsent", at(0))},
+		Effects:  []store.Effect{{EffectKey: held, Status: store.Begun}},
+		Turns:    []store.Turn{{Key: x.Key, Ordinal: 1, Kind: store.Reply}},
+	})
+}
+
+// contents is everything that the suite's keys can see.
+func contents(t *testing.T, s store.Store) map[string]any {
+	t.Helper()
+	ctx := t.Context()
+	all := map[string]any{}
+	keep := func(what string, v any, err error) {
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		all[what] = v
+	}
+	for _, owner := range []string{alice, bob, carol} {
+		live, err := s.Exchanges(ctx, owner, "")
+		keep("live of "+owner, live, err)
+		log, err := s.Log(ctx, owner, "c", 0)
+		keep("log of "+owner, log, err)
+		due, err := s.Due(ctx, []string{owner}, at(3), 100)
+		keep("due of "+owner, due, err)
+		for _, peer := range []string{alice, bob, carol} {
+			k := key(owner, "c", peer)
+			outbox, err := s.Outbox(ctx, k)
+			keep(fmt.Sprint("outbox ", k), outbox, err)
+			turns, err := s.Turns(ctx, k)
+			keep(fmt.Sprint("turns ", k), turns, err)
+			for _, id := range []string{"held", "new"} {
+				row, err := s.Inbox(ctx, store.InboxKey{Recipient: owner, Sender: peer, MessageID: id})
+				keep(fmt.Sprint("inbox ", k, id), row, err)
+			}
+			for _, id := range []string{"held", "k"} {
+				effect, err := s.Effect(ctx, store.EffectKey{Recipient: owner, Sender: peer, Capability: "urn:cap:x/v1", Key: id})
+				keep(fmt.Sprint("effect ", k, id), effect, err)
+			}
+		}
+	}
+	return all
+}
+
+func atomicity(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	primed(t, s)
+	before := contents(t, s)
+	for _, c := range []struct {
+		part  string
+		spoil func(*store.WriteSet)
+		want  error
+	}{
+		{"the exchange", func(w *store.WriteSet) { w.Exchange.Version = 7 }, store.ErrConflict},
+		{"an accepted row", func(w *store.WriteSet) { w.Accept = append(w.Accept, w.Accept[0]) }, store.ErrDuplicate},
+		{"a settlement", func(w *store.WriteSet) { w.Settle[0].Fence = 7 }, store.ErrFenced},
+		{"an outbox row", func(w *store.WriteSet) { w.Outbox = append(w.Outbox, w.Outbox[0]) }, store.ErrDuplicate},
+		{"a delivery", func(w *store.WriteSet) { w.Deliveries[0].MessageID = "none" }, store.ErrNotFound},
+		{"a claim", func(w *store.WriteSet) {
+			w.Claim = append(w.Claim, store.Effect{EffectKey: w.Effects[0].EffectKey}, store.Effect{EffectKey: w.Effects[0].EffectKey})
+		}, store.ErrDuplicate},
+		{"a turn", func(w *store.WriteSet) { w.Turns = append(w.Turns, w.Turns[0]) }, store.ErrDuplicate},
+	} {
+		w := whole()
+		c.spoil(&w)
+		refused(t, s, w, c.want)
+		equal(t, "contents after "+c.part+" did not fit", contents(t, s), before)
+	}
+	commit(t, s, whole())
+	after := contents(t, s)
+	for _, what := range []string{"live of " + alice, "log of " + alice, "due of " + alice} {
+		if fmt.Sprint(after[what]) == fmt.Sprint(before[what]) {
+			t.Errorf("%s is the same after the whole set was written", what)
+		}
+	}
+}
+
+func isolation(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	primed(t, s)
+	commit(t, s, whole())
+	mine := contents(t, s)
+	x := exchange(key(carol, "c", bob), "agreed")
+	commit(t, s, store.WriteSet{
+		Exchange: &x,
+		Entries:  []store.Entry{entry(carol, "c", "new")},
+		Accept:   []store.Inbox{accepted(carol, bob, "new")},
+		Outbox:   []store.Outbox{outgoing(carol, "c", bob, "new", at(1))},
+		Effects:  []store.Effect{{EffectKey: store.EffectKey{Recipient: carol, Sender: bob, Capability: "urn:cap:x/v1", Key: "k"}, Status: store.Ended}},
+		Turns:    []store.Turn{{Key: x.Key, Ordinal: 1, Kind: store.Reply}},
+	})
+	x.Version = 1
+	commit(t, s, store.WriteSet{Exchange: &x, DropUnsent: true})
+	must(s.TakeOver(t.Context(), carol, at(90)))(t)
+	both := contents(t, s)
+	for what, was := range mine {
+		if is := both[what]; fmt.Sprint(is) != fmt.Sprint(was) && !concerns(what, carol) {
+			t.Errorf("%s changed by another owner's step:\n got %+v\nwant %+v", what, is, was)
+		}
+	}
+	if fmt.Sprint(both["live of "+carol]) == fmt.Sprint(mine["live of "+carol]) {
+		t.Error("the other owner's step left no trace")
+	}
+}
+
+// concerns reports whether a line of contents is the owner's.
+func concerns(what, owner string) bool {
+	return strings.HasSuffix(what, " of "+owner) || strings.Contains(what, " {"+owner+" ")
+}
