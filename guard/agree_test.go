@@ -32,7 +32,9 @@ func TestEveryAnswerOfTheGuardCanBeCarriedOut(t *testing.T) {
 		}
 		v, m := scene(owner(history), played[fmt.Sprint(history)], act)
 		m.Protocol = []string{protocol.RequestV1, protocol.QueryV1, "auction/v7"}[choose(3)]
-		if answered := []int{1, 11, 99}[choose(3)]; m.InReplyTo != "" && act != "inform.c" {
+		answered := []int{1, 11, 99}[choose(3)]
+		fixed := m.InReplyTo == "" || act == "inform.c"
+		if !fixed {
 			m.InReplyTo = id(answered)
 		}
 		m.Seq += int64(choose(2))
@@ -41,6 +43,9 @@ func TestEveryAnswerOfTheGuardCanBeCarriedOut(t *testing.T) {
 			m.content = `{"x":1}`
 		}
 		v.Now = noon.Add(time.Duration(choose(2)) * time.Hour)
+		if v.Exchange != nil && (m.Hop > 0 || m.Protocol == "auction/v7") || m.Receipt != "" && m.Seq > 1 || fixed && answered > 1 {
+			continue // nothing tells it from another case
+		}
 		e := m.sealed(t)
 		err := guard.Admit(v, e)
 		if err == nil {

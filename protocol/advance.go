@@ -18,7 +18,9 @@ type Input struct {
 // Send is the owner's act going out.
 func Send(e *envelope.Envelope) Input { return Input{event: Sending(e), message: e} }
 
-// Receive is an act, or the receipt not-understood, coming in from the peer.
+// Receive is an act, or the receipt not-understood, coming in from the peer. A
+// not-understood that does not answer the opening act is no more than a final
+// nack.
 func Receive(e *envelope.Envelope) Input { return Input{event: Receiving(e), message: e} }
 
 // Refusal is a final nack from the peer. One that answers the opening act

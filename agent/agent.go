@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/guard/schema"
+	"github.com/parley-agents/parley/llm"
+	"github.com/parley-agents/parley/protocol"
+)
+
+// Agent is what an agent is: its name, what it answers and what its model may
+// use. Make it with New and run it on a Host. It is immutable once its host
+// has started.
+type Agent struct {
+	name   string
+	host   *Host
+	model  llm.Model
+	offers map[string]*offer // by capability
+	tools  []*tool
+	peers  []peer
+	faults []error
+}
+
+// Option configures an agent.
+type Option interface{ apply(*Agent) }
+
+type option func(*Agent)
+
+func (o option) apply(a *Agent) { o(a) }
+
+// New describes an agent. The name is the last part of its URI,
+// "agent://<authority>/<name>"; the authority is its host's. A mistake in the
+// options, such as a Go type that no schema can express, is reported when the
+// host starts.
+func New(name string, opts ...Option) *Agent {
+	a := &Agent{name: name, offers: map[string]*offer{}}
+	for _, o := range opts {
+		o.apply(a)
+	}
+	return a
+}
+
+// Model gives the agent its language model. A model that is an llm.Service is
+// started and stopped by the host.
+func Model(m llm.Model) Option { return option(func(a *Agent) { a.model = m }) }
+
+// URI is the agent's name on the wire. It is "" before a host has the agent.
+func (a *Agent) URI() string {
+	if a.host == nil {
+		return ""
+	}
+	return a.host.uri(a.name)
+}
+
+func (a *Agent) fault(format string, args ...any) {
+	a.faults = append(a.faults, fmt.Errorf("agent %s: "+format, append([]any{a.name}, args...)...))
+}
+
+// offer is a contract that an agent answers.
+type offer struct {
+	*guard.Contract
+	answer answer
+}
+
+// bind makes the schemas of a contract from its Go types.
+func bind[In, Out any](c protocol.Contract[In, Out]) (*guard.Contract, error) {
+	in, err := schema.For[In](c.Name().Input())
+	if err != nil {
+		return nil, fmt.Errorf("contract %s: what it takes: %w", c.Name(), err)
+	}
+	out, err := schema.For[Out](c.Name().Result())
+	if err != nil {
+		return nil, fmt.Errorf("contract %s: what it returns: %w", c.Name(), err)
+	}
+	return guard.NewContract(c.Name(), c.Protocol(), in, out), nil
+}
+
+func (a *Agent) offer(c *guard.Contract, err error, run answer) {
+	if err != nil {
+		a.fault("%w", err)
+		return
+	}
+	capability := c.Name.Capability()
+	if a.offers[capability] != nil {
+		a.fault("contract %s is answered twice", c.Name)
+		return
+	}
+	a.offers[capability] = &offer{Contract: c, answer: run}
+}
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// check reports what is wrong with the agent's description.
+func (a *Agent) check() error {
+	if _, err := envelope.ParseURI("agent://local/" + a.name); err != nil {
+		a.fault("%w", err)
+	}
+	for _, o := range a.offers {
+		if _, byModel := o.answer.(modelAnswer); byModel && a.model == nil {
+			a.fault("contract %s is answered by the model, but the agent has none", o.Name)
+		}
+	}
+	names := map[string]bool{}
+	for _, t := range a.tools {
+		switch {
+		case !toolName.MatchString(t.name):
+			a.fault("tool name %q is not of letters, digits, _ and -, at most 64", t.name)
+		case slices.Contains(envelope.Performatives(), envelope.Performative(t.name)) || strings.Contains(t.name, "__"):
+			a.fault("tool name %q is reserved", t.name)
+		case names[t.name]:
+			a.fault("tool %q is given twice", t.name)
+		}
+		names[t.name] = true
+	}
+	for _, p := range a.peers {
+		switch uri, err := a.host.resolve(p.name); {
+		case err != nil:
+			a.fault("%w", err)
+		case uri == a.URI():
+			a.fault("peer %s: %w", p.name, ErrSelf)
+		}
+	}
+	return errors.Join(a.faults...)
+}
+
+// lookup finds the offer for a capability: same path and major version,
+// whatever the minor one.
+func (a *Agent) lookup(capability string) *offer {
+	if o := a.offers[capability]; o != nil {
+		return o
+	}
+	name, ok := strings.CutPrefix(capability, "urn:cap:")
+	if !ok {
+		return nil
+	}
+	wanted, err := protocol.ParseName(name)
+	if err != nil {
+		return nil
+	}
+	for _, o := range a.offers {
+		if o.Name.Path == wanted.Path && o.Name.Major == wanted.Major {
+			return o
+		}
+	}
+	return nil
+}
+
+// find is the contract that the guard judges by.
+func (a *Agent) find(capability string) *guard.Contract {
+	if o := a.lookup(capability); o != nil {
+		return o.Contract
+	}
+	return nil
+}

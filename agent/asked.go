@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"sync"
+
+	"github.com/parley-agents/parley/guard"
+)
+
+// asked are the contracts that the host's agents ask others for. What comes
+// back is judged by them.
+type asked struct {
+	mu           sync.Mutex
+	byCapability map[string]*guard.Contract
+	byValue      map[any]*guard.Contract
+}
+
+// bind returns what make makes of a contract, and makes it once: compiling
+// schemas costs more than a message. The typed contract itself is the key, so
+// two contracts of one name with different Go types stay apart.
+func (a *asked) bind(contract any, make func() (*guard.Contract, error)) (*guard.Contract, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c := a.byValue[contract]; c != nil {
+		return c, nil
+	}
+	c, err := make()
+	if err != nil {
+		return nil, err
+	}
+	a.keep(c)
+	if a.byValue == nil {
+		a.byValue = map[any]*guard.Contract{}
+	}
+	a.byValue[contract] = c
+	return c, nil
+}
+
+func (a *asked) put(c *guard.Contract) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.keep(c)
+}
+
+func (a *asked) keep(c *guard.Contract) {
+	if a.byCapability == nil {
+		a.byCapability = map[string]*guard.Contract{}
+	}
+	a.byCapability[c.Name.Capability()] = c
+}
+
+func (a *asked) get(capability string) *guard.Contract {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.byCapability[capability]
+}

@@ -1,0 +1,123 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Clock is the only way in which time enters a host. The zero Config uses the
+// system's; agenttest has one that tests move by hand.
+type Clock interface {
+	// Now is the present moment.
+	Now() time.Time
+	// At calls f once, in a goroutine of its own, when the clock reaches t; at
+	// once if it has. stop prevents a call that has not begun.
+	At(t time.Time, f func()) (stop func())
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time { return time.Now().UTC() }
+
+func (systemClock) At(t time.Time, f func()) func() {
+	timer := time.AfterFunc(time.Until(t), f)
+	return func() { timer.Stop() }
+}
+
+// until is a context that is cancelled with DeadlineExceeded as its cause when
+// the clock reaches t. The caller must call cancel.
+func until(ctx context.Context, c Clock, t time.Time) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := c.At(t, func() { cancel(context.DeadlineExceeded) })
+	return ctx, func() {
+		stop()
+		cancel(context.Canceled)
+	}
+}
+
+// seam is where time and randomness come from: one place, so that tests can
+// hold both.
+type seam struct {
+	clock  Clock
+	mu     sync.Mutex
+	random io.Reader
+}
+
+func newSeam(c Clock, random io.Reader) *seam {
+	if c == nil {
+		c = systemClock{}
+	}
+	if random == nil {
+		random = rand.Reader
+	}
+	return &seam{clock: c, random: random}
+}
+
+// now is the present moment in the millisecond precision of the wire.
+func (s *seam) now() time.Time { return s.clock.Now().UTC().Truncate(time.Millisecond) }
+
+// Read draws random bytes; it is safe for concurrent use.
+func (s *seam) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return io.ReadFull(s.random, p)
+}
+
+func (s *seam) bytes(n int) []byte {
+	b := make([]byte, n)
+	if _, err := s.Read(b); err != nil {
+		// A host without randomness cannot make an id that is safe to send.
+		panic(fmt.Sprintf("agent: no randomness: %v", err))
+	}
+	return b
+}
+
+// id is a UUIDv7 (RFC 9562) of the seam's time and randomness.
+func (s *seam) id() string {
+	u, err := uuid.NewV7FromReader(s)
+	if err != nil {
+		panic(fmt.Sprintf("agent: no randomness: %v", err))
+	}
+	ms := s.now().UnixMilli()
+	for i := range 6 {
+		u[i] = byte(ms >> (40 - 8*i))
+	}
+	return u.String()
+}
+
+// derivedID is a UUIDv8 (RFC 9562) that follows from its parts alone, so that
+// work which runs again meets what its first run began.
+func derivedID(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	u, err := uuid.FromBytes(sum[:16])
+	if err != nil {
+		panic(err) // sixteen bytes always make a UUID
+	}
+	u[6] = u[6]&0x0f | 0x80
+	u[8] = u[8]&0x3f | 0x80
+	return u.String()
+}
+
+// traceparent starts a W3C trace.
+func (s *seam) traceparent() string {
+	return fmt.Sprintf("00-%s-%s-01", hex.EncodeToString(s.bytes(16)), hex.EncodeToString(s.bytes(8)))
+}
+
+// child is a new span of the same trace.
+func (s *seam) child(traceparent string) string {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) != 4 {
+		return s.traceparent()
+	}
+	parts[2] = hex.EncodeToString(s.bytes(8))
+	return strings.Join(parts, "-")
+}

@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/parley-agents/parley/internal/mutant"
+	"github.com/parley-agents/parley/protocol"
+)
+
+type jobKey struct{}
+type callKey struct{}
+
+// jobOf is the job whose handler the context belongs to, nil outside one.
+func jobOf(ctx context.Context) *job {
+	j, _ := ctx.Value(jobKey{}).(*job)
+	return j
+}
+
+// Work is what a handler or a tool may know about the exchange it works for.
+type Work struct {
+	// Sender asked for the work, Actor is on whose behalf.
+	Sender, Actor string
+	// Conversation is the exchange's, Correlation the business exchange's.
+	Conversation, Correlation string
+	// Contract is the name of what was asked for.
+	Contract string
+	// Deadline is when the answer stops being useful, by the host's clock.
+	Deadline time.Time
+	// Hop is the depth of delegation.
+	Hop int
+}
+
+// Current is the work that ctx belongs to; ok is false outside a handler.
+func Current(ctx context.Context) (w Work, ok bool) {
+	j := jobOf(ctx)
+	if j == nil {
+		return Work{}, false
+	}
+	h := j.header
+	w = Work{Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop}
+	if name, err := protocol.ParseName(h.Schema); err == nil {
+		w.Contract = name.String()
+	}
+	return w, true
+}
+
+// EffectKey is the key with which the work of ctx must make its effect
+// outside the host: the same each time this work runs, also after a crash and
+// under another message id with the same idempotency key, and different for
+// any other work. It is "" outside a handler.
+func EffectKey(ctx context.Context) string {
+	j := jobOf(ctx)
+	if j == nil {
+		return ""
+	}
+	key := j.header.IdempotencyKey
+	if key == "" {
+		key = j.header.ConversationID
+	}
+	call, _ := ctx.Value(callKey{}).(string)
+	return effectKey(j.key.Owner, j.key.Peer, j.header.Capability, key, call)
+}
+
+// Agree tells the peer now that work has started, without waiting for the
+// first sign of it. It does nothing outside a handler or after the first time.
+func Agree(ctx context.Context) error {
+	j := jobOf(ctx)
+	if j == nil {
+		return nil
+	}
+	return j.agree(ctx)
+}
+
+// minMargin is the least that a delegation keeps for the way back.
+const minMargin = 250 * time.Millisecond
+
+// shrink is the deadline of work delegated at now under a deadline of by: a
+// tenth of what is left, or minMargin, stays for the way back.
+func shrink(now, by time.Time) time.Time {
+	if mutant.Deadline {
+		return by
+	}
+	return by.Add(-max(by.Sub(now)/10, minMargin)).Truncate(time.Millisecond)
+}

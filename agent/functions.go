@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/guard/schema"
+	"github.com/parley-agents/parley/llm"
+	"github.com/parley-agents/parley/protocol"
+)
+
+// function is something that a model may do in its turn: exactly one of a
+// move, a tool and a peer's contract.
+type function struct {
+	name        string
+	description string
+	params      *schema.Schema
+
+	move     *protocol.Utterance
+	tool     *tool
+	peer     string
+	contract *guard.Contract
+}
+
+// effect reports whether the call has effects outside the exchange, so that
+// nothing of it may be completed by guessing.
+func (f *function) effect() bool {
+	return f.tool != nil && f.tool.repeat != ReadOnly || f.contract != nil && f.contract.Protocol == protocol.RequestV1
+}
+
+// decline is what a model says when it refuses or fails.
+type decline struct {
+	Code   string `json:"code" jsonschema:"enum=validation,enum=capacity,enum=transient,enum=permanent"`
+	Reason string `json:"reason" jsonschema:"pattern=^[a-z][a-z0-9-]*$,maxLength=40" jsonschema_description:"one lower-case word, such as no-availability"`
+}
+
+// functions lists what the model of the agent may do in the exchange's state:
+// the moves that the protocol allows its role now, the agent's tools and the
+// contracts of the peers it may ask.
+func (a *Agent) functions(o *offer, role protocol.Role, state protocol.State) ([]*function, error) {
+	p, err := protocol.Lookup(o.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	declined, err := schema.For[decline]("parley.decline/v1")
+	if err != nil {
+		return nil, err
+	}
+	var list []*function
+	for _, m := range p.Moves(role, state) {
+		if m.Status == envelope.Partial || m.Status == envelope.Cancelled {
+			continue // an item of a stream or the answer to a cancel ends no turn
+		}
+		f := &function{name: string(m.Performative), move: &m, params: declined}
+		switch m.Performative {
+		case envelope.Inform:
+			f.params, f.description = o.Result, "Give the result. This ends your turn."
+		case envelope.Refuse:
+			f.description = "Say that you will not do it, before anything was started. This ends your turn."
+		case envelope.Failure:
+			f.description = "Say that you tried and could not. This ends your turn."
+		default:
+			continue
+		}
+		list = append(list, f)
+	}
+	for _, t := range a.tools {
+		list = append(list, &function{name: t.name, description: t.description, params: t.input, tool: t})
+	}
+	used := map[string]bool{}
+	for _, p := range a.peers {
+		for _, c := range p.contracts {
+			list = append(list, &function{
+				name:        functionName(bareName(p.name), c.Name, used),
+				description: fmt.Sprintf("Ask the agent %s for %s. Its answer comes back as data.", bareName(p.name), c.Name),
+				params:      c.Input, peer: p.name, contract: c,
+			})
+		}
+	}
+	return list, nil
+}
+
+func bareName(peer string) string { return peer[strings.LastIndexByte(peer, '/')+1:] }
+
+// maxName is the longest function name that every endpoint takes.
+const maxName = 64
+
+// functionName names a peer's contract for a model: "<peer>__<contract>" in
+// the characters that endpoints allow. A name that had to be cut, or that
+// another contract has already, ends in a hash of the whole.
+func functionName(peer string, c protocol.Name, used map[string]bool) string {
+	whole := peer + "__" + c.String()
+	name := legal(whole)
+	if len(name) > maxName || used[name] {
+		sum := sha256.Sum256([]byte(whole))
+		suffix := "_" + hex.EncodeToString(sum[:4])
+		name = name[:min(len(name), maxName-len(suffix))] + suffix
+	}
+	used[name] = true
+	return name
+}
+
+// legal puts an underscore for each character that endpoints do not allow in
+// the name of a function.
+func legal(name string) string {
+	return strings.Map(func(r rune) rune {
+		if toolName.MatchString(string(r)) {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// legalName is a name that a model invented as it can be shown to it again.
+func legalName(name string) string {
+	name = legal(name)
+	return name[:min(len(name), maxName)]
+}
+
+// offered is the list as a model sees it.
+func offered(list []*function) []llm.Function {
+	out := make([]llm.Function, len(list))
+	for i, f := range list {
+		out[i] = llm.Function{Name: f.name, Description: f.description, Parameters: json.RawMessage(f.params.JSON())}
+	}
+	return out
+}

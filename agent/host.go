@@ -1,0 +1,282 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parley-agents/parley/llm"
+	"github.com/parley-agents/parley/store"
+)
+
+// Config says what a host runs on. Only Store must be set.
+type Config struct {
+	// Store keeps everything. The host owns it: Stop closes it.
+	Store store.Store
+	// Clock is where time comes from. Default: the system's clock.
+	Clock Clock
+	// Random is where ids, salts and nonces come from. Default: crypto/rand.
+	Random io.Reader
+	// Log receives what an operator should see; it never carries content.
+	// Default: slog.Default().
+	Log *slog.Logger
+	// Authority is the tenant of the host's agents. Default: "local".
+	Authority string
+	// CarrierTimeout is how long one send may take. Default: 5 s.
+	CarrierTimeout time.Duration
+}
+
+// Host is the process: it owns one store and moves the exchanges of its agents
+// by committed steps. Its methods may be called at once by several goroutines.
+type Host struct {
+	cfg    Config
+	seam   *seam
+	store  store.Store
+	log    *slog.Logger
+	agents map[string]*Agent
+	owners []string
+	dir    directory
+	counts counters
+
+	mu      sync.Mutex
+	state   hostState
+	meta    store.Meta
+	keys    map[string]ed25519.PrivateKey
+	running context.Context
+	halt    context.CancelCauseFunc
+	group   sync.WaitGroup
+
+	jobs    jobs
+	watches watches
+	tokens  tokens
+	out     outgoing
+	asked   asked
+}
+
+type hostState int
+
+const (
+	fresh hostState = iota
+	started
+	ended
+)
+
+// NewHost describes a host of the agents; Start runs it. An agent belongs to
+// one host.
+func NewHost(cfg Config, agents ...*Agent) *Host {
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Authority == "" {
+		cfg.Authority = "local"
+	}
+	if cfg.CarrierTimeout == 0 {
+		cfg.CarrierTimeout = 5 * time.Second
+	}
+	h := &Host{cfg: cfg, seam: newSeam(cfg.Clock, cfg.Random), store: cfg.Store, log: cfg.Log,
+		agents: map[string]*Agent{}, keys: map[string]ed25519.PrivateKey{}}
+	h.out.wake = make(chan struct{}, 1)
+	for _, a := range agents {
+		uri := h.uri(a.name)
+		if h.agents[uri] != nil {
+			a.fault("the name is given twice")
+		}
+		if a.host != nil {
+			a.fault("the agent belongs to another host")
+		} else {
+			a.host = h
+		}
+		h.agents[uri] = a
+	}
+	h.owners = slices.Sorted(maps.Keys(h.agents))
+	return h
+}
+
+func (h *Host) uri(name string) string { return "agent://" + h.cfg.Authority + "/" + name }
+
+// Start checks the agents, takes over the work that an earlier host of the
+// same store left behind, and begins to send and receive. It returns when the
+// host is ready; what is wrong with an agent's description is returned here.
+// ctx bounds the start alone. Starting twice is an error.
+func (h *Host) Start(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.state != fresh {
+		return fmt.Errorf("starting host: %w", errors.New("it was started before"))
+	}
+	if h.store == nil {
+		return errors.New("starting host: Config.Store is nil")
+	}
+	var faults []error
+	for _, uri := range h.owners {
+		faults = append(faults, h.agents[uri].check())
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("starting host: %w", err)
+	}
+	if err := h.identify(ctx); err != nil {
+		return fmt.Errorf("starting host: %w", err)
+	}
+	if err := h.startModels(ctx); err != nil {
+		return fmt.Errorf("starting host: %w", err)
+	}
+	h.running, h.halt = context.WithCancelCause(context.WithoutCancel(ctx))
+	h.state = started
+	h.dir.add(Link{transport: inProcess{h}, agents: h.keyring})
+	for _, a := range h.agents {
+		for _, p := range a.peers {
+			for _, c := range p.contracts {
+				h.asked.put(c)
+			}
+		}
+	}
+	if err := h.resume(ctx); err != nil {
+		h.halt(ErrStopped)
+		h.state = ended
+		return fmt.Errorf("starting host: %w", err)
+	}
+	h.group.Go(h.pump)
+	return nil
+}
+
+// identify reads or makes what the store keeps of the host and its agents.
+func (h *Host) identify(ctx context.Context) error {
+	meta, err := h.store.Meta(ctx, store.Meta{Generation: h.seam.now().UnixMilli(), Secret: h.seam.bytes(32)})
+	if err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	h.meta = meta
+	for _, uri := range h.owners {
+		id, err := h.store.Identity(ctx, store.Identity{Owner: uri, Seed: h.seam.bytes(ed25519.SeedSize)})
+		if err != nil {
+			return fmt.Errorf("reading the key of %s: %w", uri, err)
+		}
+		h.keys[uri] = ed25519.NewKeyFromSeed(id.Seed)
+	}
+	return nil
+}
+
+func (h *Host) startModels(ctx context.Context) error {
+	list := h.services()
+	for i, m := range list {
+		if err := m.Start(ctx); err != nil {
+			errs := []error{fmt.Errorf("starting the model: %w", err)}
+			for _, before := range list[:i] {
+				errs = append(errs, before.Stop(ctx))
+			}
+			return errors.Join(errs...)
+		}
+	}
+	return nil
+}
+
+// services lists the models with a life of their own, each once.
+func (h *Host) services() []llm.Service {
+	var list []llm.Service
+	for _, uri := range h.owners {
+		if s, ok := h.agents[uri].model.(llm.Service); ok && !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Stop ends the host: running handlers are told to stop and waited for until
+// ctx ends, and the store is closed. What was committed goes on when a host is
+// started on the store again. Stopping twice is harmless.
+func (h *Host) Stop(ctx context.Context) error {
+	switch h.end() {
+	case ended:
+		return nil
+	case fresh:
+		if h.store == nil {
+			return nil
+		}
+		return h.store.Close()
+	}
+	done := make(chan struct{})
+	go func() {
+		h.group.Wait()
+		close(done)
+	}()
+	var errs []error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		errs = append(errs, fmt.Errorf("stopping host: %w", context.Cause(ctx)))
+	}
+	for _, m := range h.services() {
+		errs = append(errs, m.Stop(ctx))
+	}
+	errs = append(errs, h.store.Close())
+	return errors.Join(errs...)
+}
+
+// Kill drops the host as a crash would: nothing more is committed, nothing is
+// waited for, and the store's handle is closed. It is for tests and rehearsals
+// of accidents.
+func (h *Host) Kill() error {
+	h.end()
+	return h.store.Close()
+}
+
+// end lets nothing more begin and returns what the host was until now.
+func (h *Host) end() hostState {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := h.state
+	h.state = ended
+	if was == started {
+		h.halt(ErrStopped)
+	}
+	return was
+}
+
+// live returns the context that ends with the host, or ErrStopped.
+func (h *Host) live() (context.Context, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.state != started {
+		return nil, ErrStopped
+	}
+	return h.running, nil
+}
+
+// Connect makes the agents behind the link reachable. It may be called at any
+// time; the newest link to an agent counts.
+func (h *Host) Connect(l Link) { h.dir.add(l) }
+
+// Store is the host's store, for reading.
+func (h *Host) Store() store.Store { return h.store }
+
+// publicKeys are the keys of the host's agents, nil unless it runs.
+func (h *Host) publicKeys() map[string]ed25519.PublicKey {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.keyring()
+}
+
+// keyring needs no lock once the host has started: the keys stay.
+func (h *Host) keyring() map[string]ed25519.PublicKey {
+	ring := make(map[string]ed25519.PublicKey, len(h.keys))
+	for uri, key := range h.keys {
+		ring[uri] = key.Public().(ed25519.PublicKey)
+	}
+	return ring
+}
+
+// spawn runs f in a goroutine that Stop waits for.
+func (h *Host) spawn(f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.state == started {
+		h.group.Go(f)
+	}
+}

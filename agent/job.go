@@ -1,0 +1,264 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// job is the work on one exchange that the agent takes part in.
+type job struct {
+	host    *Host
+	agent   *Agent
+	key     store.Key
+	opening *envelope.Envelope
+	header  envelope.Header
+	fence   int64
+	// cancelled: the peer withdrew the exchange before this run began.
+	cancelled bool
+
+	mu     sync.Mutex
+	agreed bool
+	equals map[string]int
+}
+
+// jobs are the running ones.
+type jobs struct {
+	mu      sync.Mutex
+	running map[store.Key]context.CancelCauseFunc
+}
+
+func (j *jobs) start(k store.Key, cancel context.CancelCauseFunc) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.running == nil {
+		j.running = map[store.Key]context.CancelCauseFunc{}
+	}
+	if j.running[k] != nil {
+		return false
+	}
+	j.running[k] = cancel
+	return true
+}
+
+func (j *jobs) stop(k store.Key, cause error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if cancel := j.running[k]; cancel != nil {
+		cancel(cause)
+	}
+}
+
+func (j *jobs) end(k store.Key) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.running, k)
+}
+
+// resume starts the work that an earlier host of the store had in hand.
+func (h *Host) resume(ctx context.Context) error {
+	for _, owner := range h.owners {
+		rows, err := h.store.TakeOver(ctx, owner, h.seam.now().Add(leaseTTL))
+		if err != nil {
+			return fmt.Errorf("taking over the work of %s: %w", owner, err)
+		}
+		for _, row := range rows {
+			k := store.Key{Owner: owner, Conversation: row.Conversation, Peer: row.Sender}
+			h.group.Go(func() { h.runJob(k) })
+		}
+	}
+	return nil
+}
+
+func (h *Host) startJob(k store.Key) { h.spawn(func() { h.runJob(k) }) }
+
+// runJob runs the handler of an exchange and concludes it. When the host ends
+// first, the work stays in the inbox for the next host.
+func (h *Host) runJob(k store.Key) {
+	ctx, cancel := context.WithCancelCause(h.running)
+	defer cancel(nil)
+	if !h.jobs.start(k, cancel) {
+		return
+	}
+	defer h.jobs.end(k)
+	j, o, err := h.prepare(ctx, k)
+	if err != nil {
+		if ctx.Err() == nil {
+			h.log.Error("parley.work.failed", "conversation", k.Conversation, "peer", k.Peer, "error", err)
+		}
+		return
+	}
+	if j == nil {
+		return
+	}
+	if j.cancelled {
+		cancel(errStop) // before this run could be told
+	}
+	res, err := j.run(context.WithValue(ctx, jobKey{}, j), o)
+	if h.running.Err() != nil {
+		return
+	}
+	if err := j.conclude(h.running, res, err, context.Cause(ctx)); err != nil && h.running.Err() == nil {
+		h.log.Error("parley.work.failed", "conversation", k.Conversation, "peer", k.Peer, "error", err)
+	}
+}
+
+// prepare reads what the job needs; it returns no job when the exchange has
+// ended meanwhile.
+func (h *Host) prepare(ctx context.Context, k store.Key) (*job, *offer, error) {
+	x, err := h.store.Exchange(ctx, k)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the exchange: %w", err)
+	}
+	if x.State.Done() {
+		return nil, nil, nil
+	}
+	opening, err := h.openingOf(ctx, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	row, err := h.store.Inbox(ctx, store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: x.State.Opening})
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the inbox row: %w", err)
+	}
+	a := h.agents[k.Owner]
+	j := &job{host: h, agent: a, key: k, opening: opening, header: opening.Header(), fence: row.Attempt,
+		cancelled: x.State.Cancel != "", equals: map[string]int{}}
+	o := a.lookup(j.header.Capability)
+	if o == nil {
+		return j, nil, nil
+	}
+	return j, o, nil
+}
+
+// run calls the answer and turns a panic into an error.
+func (j *job) run(ctx context.Context, o *offer) (res result, err error) {
+	if o == nil {
+		return result{}, Fail(envelope.CodePermanent, "unsupported-version")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			j.host.log.Error("parley.handler.panicked", "conversation", j.key.Conversation, "contract", o.Name.String(),
+				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = Fail(envelope.CodePermanent, "handler-panic")
+		}
+	}()
+	return o.answer.answer(ctx, j, o, j.opening.Content())
+}
+
+// conclude ends the exchange by the act that the handler's outcome calls for.
+func (j *job) conclude(ctx context.Context, res result, failed, cause error) error {
+	err := j.end(ctx, j.decide(res, failed, cause))
+	if _, misshapen := errors.AsType[*envelope.ShapeError](err); misshapen {
+		// What was decided fits no envelope: too long, or a reason that is no word.
+		err = j.end(ctx, j.incident(err))
+	}
+	return err
+}
+
+func (j *job) end(ctx context.Context, d draft) error {
+	_, err := j.host.step(ctx, j.key, j.host.seam.now(), func(s *step) error {
+		row, err := j.host.store.Inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.header.MessageID})
+		if err != nil {
+			return fmt.Errorf("reading the inbox row: %w", err)
+		}
+		if s.x.State.Done() || row.Attempt != j.fence {
+			return errNothing
+		}
+		s.opening = j.opening
+		return s.utter(ctx, s.legal(d))
+	})
+	return err
+}
+
+// decide maps a handler's outcome to an act.
+func (j *job) decide(res result, failed, cause error) draft {
+	var decided *Decision
+	switch {
+	case failed == nil:
+		return draft{act: protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}, content: res.content, model: res.model}
+	case errors.As(failed, &decided) && decided.Act == envelope.Failure:
+		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
+	case errors.Is(cause, errStop):
+		return draft{act: protocol.Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}}
+	case errors.As(failed, &decided):
+		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
+	case errors.Is(failed, context.DeadlineExceeded), errors.Is(cause, errLapsed):
+		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeDeadline, "lapsed")}
+	}
+	return j.incident(failed)
+}
+
+// incident is the failure whose cause the host's log has and nobody else.
+func (j *job) incident(failed error) draft {
+	told := envelope.NewError(envelope.CodePermanent, "handler")
+	told.Detail = &envelope.Detail{Incident: j.host.seam.id()}
+	j.host.log.Error("parley.handler.failed", "conversation", j.key.Conversation, "capability", j.header.Capability,
+		"incident", told.Detail.Incident, "error", failed)
+	return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: told}
+}
+
+// legal makes a refusal that comes after agree the failure that the table
+// allows, and an answer to a cancel that arrived meanwhile what fits it.
+func (s *step) legal(d draft) draft {
+	p, err := protocol.Lookup(s.x.State.Protocol)
+	if err != nil {
+		return d
+	}
+	table := p.Table(s.x.State.Role)
+	can := func(d draft) bool {
+		_, ok := table.Next(s.x.State.State, d.event())
+		return ok
+	}
+	switch {
+	case d.act.Performative == envelope.Refuse && !can(d):
+		d.act.Performative = envelope.Failure
+	case d.act.Status == envelope.Cancelled && !can(d):
+		d = draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeCancelled, "lapsed")}
+	}
+	return d
+}
+
+// agree lets the peer know that work has started, once.
+func (j *job) agree(ctx context.Context) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.agreed {
+		return nil
+	}
+	_, err := j.host.step(ctx, j.key, j.host.seam.now(), func(s *step) error {
+		p, err := protocol.Lookup(s.x.State.Protocol)
+		if err != nil {
+			return err
+		}
+		if _, ok := p.Table(s.x.State.Role).Next(s.x.State.State, "!agree"); !ok || !p.RuntimeAgrees() {
+			return errNothing
+		}
+		s.opening = j.opening
+		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Agree}})
+	})
+	j.agreed = err == nil
+	return err
+}
+
+// ordinal numbers equal things in the order in which they come, so that a
+// second run can tell them apart in the same way.
+func (j *job) ordinal(what string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.equals[what]++
+	return j.equals[what]
+}
+
+// remaining is the deadline that work started now may have: the exchange's
+// own, less a margin for the way back.
+func (j *job) remaining(now time.Time) time.Time {
+	return shrink(now, j.header.ReplyBy)
+}

@@ -1,0 +1,245 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// The terms on which messages are sent again.
+const (
+	firstBackoff = 500 * time.Millisecond
+	maxBackoff   = time.Minute
+	dueBatch     = 64
+)
+
+// outgoing is the state of the loop that sends and fires.
+type outgoing struct {
+	wake chan struct{}
+	mu   sync.Mutex
+	busy map[string]bool
+}
+
+// poke makes the loop look again.
+func (h *Host) poke() {
+	select {
+	case h.out.wake <- struct{}{}:
+	default:
+	}
+}
+
+// pump sends what may leave and fires what is due, until the host ends.
+func (h *Host) pump() {
+	ctx := h.running
+	for ctx.Err() == nil {
+		due, err := h.store.Due(ctx, h.owners, h.seam.now(), dueBatch)
+		next := due.Next
+		if err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			h.log.Error("parley.store.failed", "error", err)
+			next = h.seam.now().Add(firstBackoff)
+		}
+		for _, t := range due.Timers {
+			h.claim("timer "+t.Owner+t.Conversation+t.Peer+string(t.Name), func() { h.fire(ctx, t) })
+		}
+		for _, row := range due.Outbox {
+			h.claim("message "+row.Owner+row.MessageID, func() { h.send(ctx, row) })
+		}
+		stop := func() {}
+		if !next.IsZero() {
+			stop = h.seam.clock.At(next, h.poke)
+		}
+		select {
+		case <-h.out.wake:
+		case <-ctx.Done():
+		}
+		stop()
+	}
+}
+
+// claim runs f unless the same thing is running already, and looks again
+// afterwards, since what was done may have made something else due.
+func (h *Host) claim(name string, f func()) {
+	h.out.mu.Lock()
+	defer h.out.mu.Unlock()
+	if h.out.busy == nil {
+		h.out.busy = map[string]bool{}
+	}
+	if h.out.busy[name] {
+		return
+	}
+	h.out.busy[name] = true
+	h.spawn(func() {
+		defer func() {
+			h.out.mu.Lock()
+			delete(h.out.busy, name)
+			h.out.mu.Unlock()
+			h.poke()
+		}()
+		f()
+	})
+}
+
+// fire takes the step of a timer, at the time at which it was due.
+func (h *Host) fire(ctx context.Context, t store.Timer) {
+	_, err := h.step(ctx, t.Key, t.At, func(s *step) error {
+		if _, running := s.x.State.Timers()[t.Name]; !running {
+			return errNothing
+		}
+		return s.tick(ctx, t.Name)
+	})
+	if err != nil && ctx.Err() == nil {
+		h.log.Error("parley.timer.failed", "timer", string(t.Name), "conversation", t.Conversation, "error", err)
+	}
+}
+
+// send hands one message to its carrier and records what came of it.
+func (h *Host) send(ctx context.Context, row store.Outbox) {
+	now := h.seam.now()
+	delivery := store.Delivery{Owner: row.Owner, MessageID: row.MessageID, Attempt: row.Attempt, Status: store.Pending}
+	if now.After(row.ExpiresAt) {
+		delivery.Status, delivery.LastError = store.Dead, row.LastError
+		h.counts.add("dead")
+		h.record(ctx, delivery)
+		return
+	}
+	delivery.Attempt++
+	if delivery.Attempt > 1 {
+		h.counts.add("resend")
+	}
+	// The attempt is durable before the bytes leave: a crash in between costs
+	// a number, never a second first attempt.
+	delivery.NextAt = now.Add(h.cfg.CarrierTimeout + h.backoff(delivery.Attempt))
+	if !h.record(ctx, delivery) {
+		return
+	}
+	replies, err := h.transmit(ctx, row, delivery.Attempt)
+	if ctx.Err() != nil {
+		return
+	}
+	if err == nil {
+		err = h.settle(ctx, row, &delivery, replies)
+	}
+	if err != nil {
+		delivery.Status, delivery.LastError = store.Pending, err.Error()
+		delivery.NextAt = h.seam.now().Add(h.backoff(delivery.Attempt))
+		h.log.Info("parley.send.failed", "message", row.MessageID, "receiver", row.Receiver, "attempt", delivery.Attempt, "error", err)
+	}
+	h.record(ctx, delivery)
+}
+
+func (h *Host) record(ctx context.Context, d store.Delivery) bool {
+	err := h.store.Commit(ctx, store.WriteSet{Deliveries: []store.Delivery{d}})
+	if err != nil && ctx.Err() == nil {
+		h.log.Error("parley.store.failed", "message", d.MessageID, "error", err)
+	}
+	return err == nil
+}
+
+// transmit sends the bytes of one attempt.
+func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) ([][]byte, error) {
+	e, err := h.message(ctx, row.Key(), store.Sent, row.MessageID)
+	if err != nil {
+		return nil, err
+	}
+	carrier, _, ok := h.dir.find(row.Receiver)
+	if !ok {
+		return nil, fmt.Errorf("sending to %s: %w", row.Receiver, errUnreachable)
+	}
+	token, err := h.token(row.Owner, row.Receiver)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := until(ctx, h.seam.clock, h.seam.now().Add(h.cfg.CarrierTimeout))
+	defer cancel()
+	replies, err := carrier.Send(ctx, e.Resend(attempt, token).Bytes())
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return replies, err
+}
+
+// settle reads what came back with a message: its receipt, or the stored acts
+// of an exchange that had it already.
+func (h *Host) settle(ctx context.Context, row store.Outbox, d *store.Delivery, replies [][]byte) error {
+	if len(replies) == 0 {
+		return errors.New("the carrier brought no answer")
+	}
+	for _, data := range replies {
+		e, err := guard.Open(data)
+		if err != nil {
+			return fmt.Errorf("answer of %s: %w", row.Receiver, err)
+		}
+		if e.Receiver() != row.Owner || e.Sender() != row.Receiver || h.authenticate(e) != row.Receiver {
+			return fmt.Errorf("answer of %s: it is not from there", row.Receiver)
+		}
+		if e.ReceiptKind() == "" {
+			d.Status = store.Delivered
+			if _, err := h.receive(ctx, e); err != nil {
+				return err
+			}
+			continue
+		}
+		if e.InReplyTo() != row.MessageID {
+			return fmt.Errorf("answer of %s: it answers another message", row.Receiver)
+		}
+		if err := h.receipt(ctx, row, d, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// receipt applies a receipt of a message of ours.
+func (h *Host) receipt(ctx context.Context, row store.Outbox, d *store.Delivery, e *envelope.Envelope) error {
+	told := e.Header().Error
+	switch {
+	case e.ReceiptKind() == envelope.Ack:
+		d.Status = store.Delivered
+		return nil
+	case told != nil && told.Reason == guard.ReasonInProgress:
+		// The receiver has it and works on it.
+		d.Status = store.Delivered
+		return nil
+	case told != nil && told.Retriable:
+		d.NextAt = h.seam.now().Add(max(told.RetryAfter, h.backoff(d.Attempt)))
+		d.LastError = told.Reason
+		return nil
+	}
+	d.Status = store.Returned
+	if told != nil {
+		d.LastError = string(told.Code) + " " + told.Reason
+	}
+	in, on := protocol.Refusal(e), protocol.Nacked
+	if e.ReceiptKind() == envelope.NotUnderstood {
+		in, on = protocol.Receive(e), protocol.Receiving(e)
+	}
+	_, err := h.step(ctx, row.Key(), h.seam.now(), func(s *step) error {
+		err := s.apply(ctx, in, entryOf(store.Received, on, e))
+		if _, illegal := errors.AsType[*protocol.Violation](err); illegal {
+			return errNothing // the exchange has moved on without the message
+		}
+		return err
+	})
+	return err
+}
+
+// backoff is the wait before the next attempt: exponential with full jitter.
+func (h *Host) backoff(attempt int) time.Duration {
+	ceiling := firstBackoff
+	for range attempt - 1 {
+		ceiling = min(2*ceiling, maxBackoff)
+	}
+	n := new(big.Int).SetBytes(h.seam.bytes(8)).Uint64()
+	return time.Duration(n%uint64(ceiling)) + time.Millisecond
+}

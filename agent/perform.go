@@ -1,0 +1,183 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/internal/strictjson"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// perform makes the calls of a round: the questions to peers all at once, the
+// agent's own tools one after the other, in the model's order.
+func (t *turn) perform(ctx context.Context, r *round, work []call) error {
+	if len(work) == 0 {
+		for _, c := range r.calls {
+			r.results[c.id] = mustJSON(outcome{Outcome: "not-taken", Reason: "one-act-a-turn"})
+		}
+		return nil
+	}
+	if slices.ContainsFunc(work, func(c call) bool { return c.fault == nil }) {
+		if err := t.job.agree(ctx); err != nil {
+			return err
+		}
+	}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	var errs []error
+	keep := func(c call, data []byte, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		r.results[c.id] = data
+		errs = append(errs, err)
+	}
+	for _, c := range work {
+		if c.fault == nil && c.function.contract != nil {
+			group.Go(func() {
+				data, err := t.askPeer(ctx, c)
+				keep(c, data, err)
+			})
+		}
+	}
+	for _, c := range work {
+		switch {
+		case c.fault != nil:
+			keep(c, c.fault, nil)
+		case c.function.tool != nil:
+			data, err := t.runTool(ctx, c)
+			keep(c, data, err)
+		}
+	}
+	group.Wait()
+	for _, c := range r.calls {
+		if c.fault == nil && c.function.move != nil {
+			r.results[c.id] = mustJSON(outcome{Outcome: "not-taken", Reason: "calls-first"})
+		}
+		_, integrity := c.origin()
+		t.integrity = t.integrity.Min(integrity)
+	}
+	return errors.Join(errs...)
+}
+
+// outcome is what a model is told about a call.
+type outcome struct {
+	Outcome string          `json:"outcome"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Code    envelope.Code   `json:"code,omitempty"`
+	Reason  string          `json:"reason,omitempty"`
+	Pointer string          `json:"pointer,omitempty"`
+	Want    string          `json:"want,omitempty"`
+}
+
+// askPeer opens a nested exchange with the peer. Nothing of it is recorded
+// here: a second run asks under the same identity and meets the first one's
+// exchange in the log.
+func (t *turn) askPeer(ctx context.Context, c call) ([]byte, error) {
+	q := &question{host: t.job.host, from: t.job.agent, to: c.function.peer, contract: c.function.contract,
+		content: c.args, within: askWithin, identity: "turn " + c.id}
+	// A model that orders the same thing twice in one piece of work means one
+	// effect, whatever made it repeat itself.
+	p := t.job.key
+	q.key = derivedID("order", p.Owner, p.Conversation, p.Peer, q.to, q.contract.Name.String(), string(t.job.host.fingerprint(c.args)))
+	final, err := q.ask(ctx)
+	if err == nil {
+		return mustJSON(outcome{Outcome: "ok", Result: final.Content()}), nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return t.told(c, err)
+}
+
+// told is what the model hears of a question that did not end well; an error
+// that is nobody's answer ends the turn.
+func (t *turn) told(c call, err error) ([]byte, error) {
+	say := func(o string, e protocol.Ending) ([]byte, error) {
+		return mustJSON(outcome{Outcome: o, Code: e.Code, Reason: e.Reason, Pointer: e.Pointer, Want: e.Want}), nil
+	}
+	var (
+		refused       *protocol.RefusedError
+		failed        *protocol.FailedError
+		notUnderstood *protocol.NotUnderstoodError
+		cancelled     *protocol.CancelledError
+		expired       *protocol.ExpiredError
+		unknown       *protocol.UnknownError
+	)
+	switch {
+	case errors.As(err, &refused):
+		return say("refused", refused.Ending)
+	case errors.As(err, &failed):
+		return say("failed", failed.Ending)
+	case errors.As(err, &notUnderstood):
+		return say("not-understood", notUnderstood.Ending)
+	case errors.As(err, &cancelled):
+		return say("cancelled", cancelled.Ending)
+	case errors.As(err, &expired):
+		return say("expired", expired.Ending)
+	case errors.As(err, &unknown):
+		return say("unknown", unknown.Ending)
+	case errors.Is(err, ErrPast):
+		return mustJSON(outcome{Outcome: "expired", Code: envelope.CodeDeadline, Reason: guard.ReasonLate}), nil
+	case errors.Is(err, ErrUnknownPeer):
+		return mustJSON(outcome{Outcome: "refused", Code: envelope.CodePermanent, Reason: "unknown-peer"}), nil
+	}
+	return nil, fmt.Errorf("calling %s: %w", c.name, err)
+}
+
+// runTool runs one of the agent's own tools, unless its result is recorded.
+func (t *turn) runTool(ctx context.Context, c call) ([]byte, error) {
+	if data, ok := t.record.result(c.id); ok {
+		return data, nil
+	}
+	again := c.function.tool.repeat != ""
+	var data []byte
+	switch {
+	case again:
+		data = t.invoke(ctx, c)
+	case t.record.called[c.id]:
+		// The process died while it ran. It may have had its effect, so it is
+		// not run again, and nobody pretends to know.
+		data = mustJSON(outcome{Outcome: "unknown", Code: envelope.CodePermanent, Reason: "outcome-unknown"})
+	default:
+		if err := t.record.write(ctx, store.Called, c.id, struct{}{}); err != nil {
+			return nil, err
+		}
+		data = t.invoke(ctx, c)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return data, t.record.write(ctx, store.Result, c.id, json.RawMessage(data))
+}
+
+// invoke calls the Go function and contains what goes wrong in it.
+func (t *turn) invoke(ctx context.Context, c call) (data []byte) {
+	log := t.job.host.log.With("conversation", t.job.key.Conversation, "tool", c.function.name)
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error("parley.tool.panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			data = mustJSON(outcome{Outcome: "failed", Code: envelope.CodePermanent, Reason: "handler-panic"})
+		}
+	}()
+	out, err := c.function.tool.run(context.WithValue(ctx, callKey{}, c.id), c.args)
+	if err == nil {
+		data = mustJSON(outcome{Outcome: "ok", Result: out})
+		// What cannot be quoted to the model is a fault of the tool.
+		if err = strictjson.Scan(data, strictjson.Limits{}); err == nil {
+			return data
+		}
+	}
+	if d, ok := errors.AsType[*Decision](err); ok {
+		return mustJSON(outcome{Outcome: "failed", Code: d.Code, Reason: d.Reason})
+	}
+	log.Warn("parley.tool.failed", "error", err)
+	return mustJSON(outcome{Outcome: "failed", Code: envelope.CodePermanent, Reason: "handler"})
+}

@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/internal/strictjson"
+	"github.com/parley-agents/parley/llm"
+)
+
+// messages builds the prompt anew for each call, under a fresh nonce: the
+// agent's own instructions in the system message, everything that others said
+// as quoted data.
+func (t *turn) messages() ([]llm.Message, error) {
+	channel, err := guard.NewChannel(t.job.host.seam)
+	if err != nil {
+		return nil, err
+	}
+	question, err := channel.Quote(t.job.key.Peer, envelope.Peer.Min(t.job.header.Labels.Integrity), t.input)
+	if err != nil {
+		return nil, err
+	}
+	list := []llm.Message{
+		{Role: llm.RoleSystem, Text: t.system(channel)},
+		{Role: llm.RoleUser, Text: question},
+	}
+	for _, r := range t.history {
+		more, err := r.messages(channel)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+func (t *turn) system(c guard.Channel) string {
+	return strings.Join([]string{
+		t.prompt,
+		fmt.Sprintf("You are the agent %s. You were asked for %s.", t.job.agent.name, t.offer.Name),
+		"Answer only by calling functions: those that find things out as often as you need, then exactly one that ends your turn.",
+		c.Rule(),
+	}, "\n\n")
+}
+
+// messages are the model's reply as it stands after repair, and the results.
+func (r *round) messages(c guard.Channel) ([]llm.Message, error) {
+	said := llm.Message{Role: llm.RoleAssistant, Text: r.text}
+	var results []llm.Message
+	for _, made := range r.calls {
+		args := string(made.args)
+		if args == "" {
+			args = "{}"
+		}
+		said.Calls = append(said.Calls, llm.Call{ID: callID(made.id), Name: made.name, Arguments: args})
+		from, integrity := made.origin()
+		text, err := c.Quote(from, integrity, r.results[made.id])
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, llm.Message{Role: llm.RoleTool, CallID: callID(made.id), Name: made.name, Text: text})
+	}
+	list := []llm.Message{said}
+	list = append(list, results...)
+	if r.nudge != "" {
+		list = append(list, llm.Message{Role: llm.RoleUser, Text: r.nudge})
+	}
+	return list, nil
+}
+
+// origin says where the result of a call comes from and how far it is trusted.
+func (c call) origin() (string, envelope.Integrity) {
+	switch {
+	case c.fault != nil:
+	case c.function != nil && c.function.tool != nil:
+		return c.function.name, envelope.Tool
+	case c.function != nil && c.function.contract != nil:
+		return c.function.peer, envelope.Peer
+	}
+	return "parley", envelope.System
+}
+
+// callID is the call's name in a prompt.
+func callID(id string) string { return "call" + strings.ReplaceAll(id, ".", "x") }
+
+// unknown tells the model that there is no such function.
+func (t *turn) unknown(string) []byte {
+	names := make([]string, len(t.functions))
+	for i, f := range t.functions {
+		names[i] = f.name
+	}
+	return mustJSON(map[string]any{"outcome": "failed", "reason": "unknown-function", "known": names})
+}
+
+// canonical is the canonical JSON of a value of the agent's own.
+func canonical(v any) ([]byte, error) { return strictjson.Marshal(v) }
+
+// mustJSON is canonical for values that cannot fail.
+func mustJSON(v any) []byte {
+	data, err := canonical(v)
+	if err != nil {
+		panic(fmt.Sprintf("agent: a value of strings does not encode: %v", err))
+	}
+	return data
+}
+
+func decodeDecline(args []byte) (decline, error) {
+	var d decline
+	if err := json.Unmarshal(args, &d); err != nil {
+		return d, fmt.Errorf("reading what the model declined with: %w", err)
+	}
+	return d, nil
+}

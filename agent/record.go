@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/parley-agents/parley/llm"
+	"github.com/parley-agents/parley/repair"
+	"github.com/parley-agents/parley/store"
+)
+
+// recorder is the durable memory of a turn: each model reply and each tool
+// result is committed before the next thing happens, so that after a crash
+// nothing recorded is done again.
+type recorder struct {
+	host *Host
+	key  store.Key
+
+	mu      sync.Mutex
+	next    int
+	replies []llm.Response
+	mended  map[string][]mended
+	called  map[string]bool
+	results map[string][]byte
+}
+
+// mended is what repair made of one call of a reply.
+type mended struct {
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Tries and Usage are what asking the model again took.
+	Tries int       `json:"tries,omitempty"`
+	Usage llm.Usage `json:"usage"`
+	// GaveUp points at what stayed wrong.
+	GaveUp *repair.Violation `json:"gave_up,omitempty"`
+}
+
+// recall reads what earlier runs of the work recorded.
+func recall(ctx context.Context, h *Host, k store.Key) (*recorder, error) {
+	turns, err := h.store.Turns(ctx, k)
+	if err != nil {
+		return nil, fmt.Errorf("reading the records of %s: %w", k.Conversation, err)
+	}
+	r := &recorder{host: h, key: k, next: len(turns) + 1, mended: map[string][]mended{}, called: map[string]bool{}, results: map[string][]byte{}}
+	for _, t := range turns {
+		switch t.Kind {
+		case store.Reply:
+			var reply llm.Response
+			if err := json.Unmarshal(t.Data, &reply); err != nil {
+				return nil, fmt.Errorf("record %d of %s: %w", t.Ordinal, k.Conversation, err)
+			}
+			r.replies = append(r.replies, reply)
+		case store.Mended:
+			var m []mended
+			if err := json.Unmarshal(t.Data, &m); err != nil {
+				return nil, fmt.Errorf("record %d of %s: %w", t.Ordinal, k.Conversation, err)
+			}
+			r.mended[t.Name] = m
+		case store.Called:
+			r.called[t.Name] = true
+		case store.Result:
+			r.results[t.Name] = t.Data
+		}
+	}
+	return r, nil
+}
+
+// write commits one record.
+func (r *recorder) write(ctx context.Context, kind store.TurnKind, name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("recording %s: %w", name, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := store.Turn{Key: r.key, Ordinal: r.next, Kind: kind, Name: name, Data: data, At: r.host.seam.now()}
+	if err := r.host.store.Commit(ctx, store.WriteSet{Turns: []store.Turn{t}}); err != nil {
+		return fmt.Errorf("recording %s: %w", name, err)
+	}
+	r.next++
+	if kind == store.Result {
+		r.results[name] = data
+	}
+	return nil
+}
+
+// reply is the recorded reply of a round, from 1.
+func (r *recorder) reply(round int) (llm.Response, bool) {
+	if round > len(r.replies) {
+		return llm.Response{}, false
+	}
+	return r.replies[round-1], true
+}
+
+func (r *recorder) result(call string) ([]byte, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	data, ok := r.results[call]
+	return data, ok
+}

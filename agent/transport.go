@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+)
+
+// Latency is the class of delay that a transport adds.
+type Latency string
+
+// The classes of latency.
+const (
+	InProcess Latency = "in-process"
+	Network   Latency = "network"
+	Polled    Latency = "polled"
+)
+
+// Capabilities are what a transport says about itself.
+type Capabilities struct {
+	Latency Latency
+	// SurvivesCrash: a message that the transport took is not lost when the
+	// receiver dies.
+	SurvivesCrash bool
+	// SenderLearns: the sender is told that the receiver has the message.
+	SenderLearns bool
+}
+
+// Transport carries envelopes to the agents of one place.
+type Transport interface {
+	// Send hands over the bytes of one envelope and returns the envelopes that
+	// came back with it: receipts, and on a duplicate the stored acts. An error
+	// means that nothing is known about whether the message arrived; the host
+	// sends it again later. It returns when the carrier has answered or ctx
+	// ends, and may be called at once by several goroutines.
+	Send(ctx context.Context, envelope []byte) (replies [][]byte, err error)
+	Capabilities() Capabilities
+}
+
+// Link is a place where other agents can be reached.
+type Link struct {
+	transport Transport
+	agents    func() map[string]ed25519.PublicKey
+}
+
+// PeerHost is the link to another host of this process.
+func PeerHost(h *Host) Link {
+	return Link{transport: inProcess{h}, agents: h.publicKeys}
+}
+
+// Through puts a transport around the link's own, to watch it or to make it
+// fail.
+func (l Link) Through(wrap func(Transport) Transport) Link {
+	l.transport = wrap(l.transport)
+	return l
+}
+
+// Introduce connects hosts of this process with each other, in both
+// directions.
+func Introduce(hosts ...*Host) {
+	for _, a := range hosts {
+		for _, b := range hosts {
+			if a != b {
+				a.Connect(PeerHost(b))
+			}
+		}
+	}
+}
+
+// inProcess is the transport to a host of this process.
+type inProcess struct{ host *Host }
+
+func (t inProcess) Send(ctx context.Context, envelope []byte) ([][]byte, error) {
+	return t.host.Deliver(ctx, envelope)
+}
+
+func (t inProcess) Capabilities() Capabilities {
+	return Capabilities{Latency: InProcess, SurvivesCrash: false, SenderLearns: true}
+}
+
+// errUnreachable is what a send to an agent that no link knows gives.
+var errUnreachable = errors.New("no link leads to the receiver")

@@ -1,0 +1,293 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/llm"
+	"github.com/parley-agents/parley/repair"
+	"github.com/parley-agents/parley/store"
+)
+
+// The limits of a model's work on one exchange.
+const (
+	maxRounds     = 16
+	maxModelCalls = 32
+	maxNudges     = 2
+	// repairShare is how much of the remaining time repair may use.
+	repairShare = 0.6
+)
+
+// modelAnswer lets the model answer.
+type modelAnswer struct{ prompt string }
+
+// turn is a model's work on one exchange. Its every output is a call: a tool,
+// a peer's contract, or exactly one act that ends the turn. It cannot name a
+// performative, an id, a receiver or a deadline of its own, because none of
+// them is its to write.
+type turn struct {
+	job       *job
+	offer     *offer
+	prompt    string
+	input     []byte
+	functions []*function
+	record    *recorder
+	history   []round
+
+	model     string
+	usage     llm.Usage
+	calls     int
+	nudges    int
+	integrity envelope.Integrity
+}
+
+// round is one reply of the model and what came of its calls.
+type round struct {
+	calls   []call
+	results map[string][]byte
+	text    string
+	// nudge is what the model is told when its reply ended no turn.
+	nudge string
+}
+
+// call is one call of the model, with arguments that fit the function.
+type call struct {
+	id       string
+	function *function
+	name     string
+	args     []byte
+	// fault is why it cannot be made, for the model.
+	fault []byte
+}
+
+func (m modelAnswer) answer(ctx context.Context, j *job, o *offer, input []byte) (result, error) {
+	x, err := j.host.store.Exchange(ctx, j.key)
+	if err != nil {
+		return result{}, fmt.Errorf("reading the exchange: %w", err)
+	}
+	functions, err := j.agent.functions(o, x.State.Role, x.State.State)
+	if err != nil {
+		return result{}, err
+	}
+	record, err := recall(ctx, j.host, j.key)
+	if err != nil {
+		return result{}, err
+	}
+	t := &turn{job: j, offer: o, prompt: m.prompt, input: input, functions: functions, record: record,
+		integrity: envelope.Peer.Min(j.header.Labels.Integrity)}
+	act, err := t.run(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	return t.end(act)
+}
+
+// run takes rounds until one of them is an act.
+func (t *turn) run(ctx context.Context) (call, error) {
+	for n := 1; n <= maxRounds; n++ {
+		r, err := t.round(ctx, n)
+		if err != nil {
+			return call{}, err
+		}
+		work, acts := r.split()
+		if len(work) == 0 && len(acts) == 1 {
+			return acts[0], nil
+		}
+		if len(work) == 0 {
+			if t.nudges++; t.nudges > maxNudges {
+				return call{}, Fail(envelope.CodePermanent, "model")
+			}
+			r.nudge = "Your reply ended nothing. Call exactly one of the functions."
+		}
+		if err := t.perform(ctx, &r, work); err != nil {
+			return call{}, err
+		}
+		t.history = append(t.history, r)
+	}
+	return call{}, Fail(envelope.CodeCapacity, "budget")
+}
+
+// split parts the calls of a round. An act beside other calls is not taken
+// yet: they run, and then the model is asked again.
+func (r *round) split() (work, acts []call) {
+	for _, c := range r.calls {
+		if c.function != nil && c.function.move != nil && c.fault == nil {
+			acts = append(acts, c)
+		} else {
+			work = append(work, c)
+		}
+	}
+	return work, acts
+}
+
+// round gets the n-th reply and makes its calls fit to be made.
+func (t *turn) round(ctx context.Context, n int) (round, error) {
+	reply, recorded := t.record.reply(n)
+	if !recorded {
+		fresh, err := t.ask(ctx)
+		if err != nil {
+			return round{}, err
+		}
+		if err := t.record.write(ctx, store.Reply, strconv.Itoa(n), fresh); err != nil {
+			return round{}, err
+		}
+		reply = *fresh
+	}
+	t.calls++
+	t.model = reply.Model
+	t.usage = t.usage.Add(reply.Usage)
+	r := round{text: reply.Text, results: map[string][]byte{}}
+	fixed, err := t.fix(ctx, strconv.Itoa(n), reply)
+	if err != nil {
+		return round{}, err
+	}
+	for i, c := range reply.Calls {
+		id := fmt.Sprintf("%d.%d", n, i+1)
+		f := t.find(c.Name)
+		made := call{id: id, function: f, name: legalName(c.Name), args: fixed[i].Arguments}
+		if f != nil {
+			made.name = f.name
+		}
+		t.usage = t.usage.Add(fixed[i].Usage)
+		t.calls += fixed[i].Tries
+		switch {
+		case f == nil:
+			made.fault = t.unknown(c.Name)
+		case fixed[i].GaveUp != nil:
+			// What it meant is not to be had without the rest of the
+			// conversation, so it is told there, and may try again.
+			v := fixed[i].GaveUp
+			if t.nudges++; t.nudges > maxNudges {
+				return round{}, &Decision{Act: envelope.Failure, Code: envelope.CodePermanent, Reason: guard.ReasonSchema, pointer: v.Pointer, want: v.Want}
+			}
+			made.fault = mustJSON(outcome{Outcome: "failed", Code: envelope.CodeValidation, Reason: guard.ReasonSchema, Pointer: v.Pointer, Want: v.Want})
+		}
+		r.calls = append(r.calls, made)
+	}
+	return r, nil
+}
+
+// ask puts the history to the model.
+func (t *turn) ask(ctx context.Context) (*llm.Response, error) {
+	if t.calls >= maxModelCalls {
+		return nil, Fail(envelope.CodeCapacity, "budget")
+	}
+	messages, err := t.messages()
+	if err != nil {
+		return nil, err
+	}
+	reply, err := t.job.agent.model.Complete(ctx, llm.Request{Messages: messages, Functions: offered(t.functions), Choice: llm.ChoiceRequired})
+	if err == nil {
+		return reply, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	failed, ok := errors.AsType[*llm.Error](err)
+	if ok && failed.Kind == llm.ErrorOutputInvalid {
+		return &llm.Response{Model: "unknown", Finish: llm.FinishStop}, nil // it answered with nothing that can be used
+	}
+	t.job.host.log.Error("parley.model.failed", "conversation", t.job.key.Conversation, "error", err)
+	if ok && failed.Temporary() {
+		return nil, Fail(envelope.CodeTransient, "model")
+	}
+	return nil, Fail(envelope.CodePermanent, "model")
+}
+
+// fix mends the arguments of a reply's calls, asking the model again for what
+// cannot be mended here. What that took is recorded before anything is done.
+func (t *turn) fix(ctx context.Context, n string, reply llm.Response) ([]mended, error) {
+	if m, ok := t.record.mended[n]; ok && len(m) == len(reply.Calls) {
+		return m, nil
+	}
+	now := t.job.host.seam.now()
+	r := repair.Repairer{Model: t.job.agent.model, Nonce: t.job.host.seam, Now: t.job.host.seam.now,
+		Budget: repair.Budget{Deadline: now.Add(time.Duration(repairShare * float64(t.job.header.ReplyBy.Sub(now))))}}
+	left := maxModelCalls - t.calls
+	fixed := make([]mended, len(reply.Calls))
+	asked := false
+	for i, c := range reply.Calls {
+		f := t.find(c.Name)
+		if f == nil {
+			continue
+		}
+		finish := reply.Finish
+		if finish == llm.FinishCalls {
+			finish = llm.FinishStop // the model was done: it said what to call
+		}
+		r.Budget.Tries = left
+		if left == 0 {
+			r.Budget.Tries = -1
+		}
+		res, err := r.Fix(ctx, repair.Attempt{Raw: []byte(c.Arguments), Schema: f.params, Usage: reply.Usage,
+			Options: repair.Options{Finish: finish, Effect: f.effect()}})
+		fixed[i] = mended{Arguments: res.Value, Tries: res.Tries, Usage: res.Usage}
+		asked = asked || res.Tries > 0
+		left -= res.Tries
+		t.noteRepair(f, res)
+		if gave, ok := errors.AsType[*repair.GaveUp](err); ok {
+			fixed[i].GaveUp = &repair.Violation{Rule: "schema"}
+			if len(gave.Violations) > 0 {
+				fixed[i].GaveUp = &gave.Violations[0]
+			}
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	if !asked {
+		return fixed, nil // local mending is pure: a second run gives the same
+	}
+	return fixed, t.record.write(ctx, store.Mended, n, fixed)
+}
+
+// noteRepair counts what was mended.
+func (t *turn) noteRepair(f *function, res repair.Result) {
+	if res.Tries == 0 && len(res.Fixes) == 0 {
+		return
+	}
+	h := t.job.host
+	h.counts.add("repair")
+	h.log.Info("parley.repair", "conversation", t.job.key.Conversation, "function", f.name, "tries", res.Tries, "fixes", len(res.Fixes))
+}
+
+func (t *turn) find(name string) *function {
+	names := make([]string, len(t.functions))
+	for i, f := range t.functions {
+		names[i] = f.name
+	}
+	known, ok := repair.MatchFunction(name, names)
+	if !ok {
+		return nil
+	}
+	for _, f := range t.functions {
+		if f.name == known {
+			return f
+		}
+	}
+	return nil
+}
+
+// end makes the act of the turn.
+func (t *turn) end(act call) (result, error) {
+	sum := sha256.Sum256([]byte(t.prompt))
+	by := &authorship{integrity: t.integrity, provenance: envelope.Provenance{
+		Model: t.model, Prompt: "sha256:" + hex.EncodeToString(sum[:]), InputTokens: t.usage.InputTokens, OutputTokens: t.usage.OutputTokens}}
+	for _, tool := range t.job.agent.tools {
+		by.provenance.Tools = append(by.provenance.Tools, tool.name)
+	}
+	if act.function.move.Performative == envelope.Inform {
+		return result{content: act.args, model: by}, nil
+	}
+	d, err := decodeDecline(act.args)
+	if err != nil {
+		return result{}, err
+	}
+	return result{model: by}, &Decision{Act: act.function.move.Performative, Code: envelope.Code(d.Code), Reason: d.Reason}
+}

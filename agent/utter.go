@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// draft is an act before it is sealed: what was decided, without anything
+// that only the runtime may write.
+type draft struct {
+	act     protocol.Utterance
+	content []byte
+	err     *envelope.Error
+	model   *authorship
+}
+
+// authorship says which model made an act and what its turn had read.
+type authorship struct {
+	provenance envelope.Provenance
+	integrity  envelope.Integrity
+}
+
+// utter seals an act of the exchange's owner, moves the exchange by it and
+// puts it into the outbox. Where the table wants the runtime's agree first,
+// both go in this one step.
+func (s *step) utter(ctx context.Context, d draft) error {
+	p, err := protocol.Lookup(s.x.State.Protocol)
+	if err != nil {
+		return err
+	}
+	table := p.Table(s.x.State.Role)
+	state := s.x.State.State
+	if _, legal := table.Next(state, d.event()); !legal && p.RuntimeAgrees() && state == "received" {
+		if err := s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Agree}}); err != nil {
+			return err
+		}
+	}
+	header, err := s.header(ctx, d)
+	if err != nil {
+		return err
+	}
+	content := d.content
+	if content == nil {
+		content = []byte("{}")
+	}
+	e, err := envelope.Seal(header, content)
+	if err != nil {
+		return fmt.Errorf("sealing %s: %w", d.act.Performative, err)
+	}
+	return s.emit(ctx, e, header.ReplyBy)
+}
+
+func (d draft) event() protocol.Event {
+	switch d.act.Status {
+	case envelope.Partial:
+		return "!inform~"
+	case envelope.Cancelled:
+		return "!inform.c"
+	}
+	return protocol.Event("!" + string(d.act.Performative))
+}
+
+// emit commits a sealed act: log entry, state and outbox row.
+func (s *step) emit(ctx context.Context, e *envelope.Envelope, expires time.Time) error {
+	if e.Act() == envelope.Cancel {
+		s.set.DropUnsent = true
+	}
+	if err := s.apply(ctx, protocol.Send(e), entryOf(store.Sent, protocol.Sending(e), e)); err != nil {
+		return err
+	}
+	if expires.IsZero() {
+		expires = s.x.State.ReplyBy
+	}
+	if last := s.now.Add(protocol.CancelWindow + ackWindow); expires.Before(last) {
+		expires = last
+	}
+	s.set.Outbox = append(s.set.Outbox, store.Outbox{
+		Owner: s.x.Owner, MessageID: e.ID(), Conversation: s.x.Conversation, Receiver: s.x.Peer,
+		Status: store.Pending, NextAt: s.now, ExpiresAt: expires, Overtakes: e.Act() == envelope.Cancel,
+	})
+	return nil
+}
+
+// header fills in what the runtime writes: ids, order, time, trace and
+// governance. An answer takes them from the act that it answers.
+func (s *step) header(ctx context.Context, d draft) (envelope.Header, error) {
+	opening, err := s.open(ctx)
+	if err != nil {
+		return envelope.Header{}, err
+	}
+	h := opening.Header()
+	h.Performative, h.Status, h.Error = d.act.Performative, d.act.Status, d.err
+	h.Schema = s.schemaOf(d.act, opening)
+	h.Sender, h.Receiver, h.Tenant = s.x.Owner, s.x.Peer, authority(s.x.Owner)
+	h.MessageID = s.host.seam.id()
+	h.InReplyTo = s.x.State.Trigger
+	if d.act.Performative == envelope.Cancel {
+		h.InReplyTo = s.x.State.Opening
+	}
+	h.CausationID, h.IdempotencyKey, h.Provenance = "", "", nil
+	h.Priority, h.RetryPolicy, h.Signatures, h.Extensions = "", nil, nil, nil
+	h.Seq = s.x.State.Sent + 1
+	h.ReplyBy = time.Time{}
+	h.Labels = envelope.Labels{Integrity: envelope.Peer, Readers: []string{s.x.Peer}}
+	if d.model != nil {
+		h.Provenance = &d.model.provenance
+		h.Labels.Integrity = h.Labels.Integrity.Min(d.model.integrity)
+	}
+	s.stamp(&h, opening.Header().Trace)
+	return h, nil
+}
+
+// stamp writes what is this host's and this moment's on every message.
+func (s *step) stamp(h *envelope.Header, trace envelope.Trace) {
+	h.SenderGeneration = s.host.meta.Generation
+	h.Timestamp = s.now
+	h.Attempt = 1
+	h.Auth = ""
+	h.Salt = s.host.seam.bytes(16)
+	h.ContentDigest = ""
+	h.Trace = trace
+	h.Trace.Traceparent = s.host.seam.child(trace.Traceparent)
+}
+
+func (s *step) schemaOf(u protocol.Utterance, opening *envelope.Envelope) string {
+	switch u.Performative {
+	case envelope.Agree:
+		return protocol.AgreeSchema
+	case envelope.Refuse:
+		return protocol.RefusalSchema
+	case envelope.Failure:
+		return protocol.FailureSchema
+	case envelope.Cancel:
+		return protocol.CancelSchema
+	}
+	if u.Status == envelope.Cancelled {
+		return protocol.CancelSchema
+	}
+	name, err := protocol.ParseName(opening.Header().Schema)
+	if err != nil {
+		return opening.Header().Schema
+	}
+	return name.Result()
+}
+
+// seal makes a receipt. It has no number and changes no state by itself.
+func (s *step) seal(kind envelope.Receipt, e *envelope.Envelope, told *envelope.Error) (*envelope.Envelope, error) {
+	return s.host.sealReceipt(s.now, kind, e, told)
+}
+
+func (h *Host) sealReceipt(now time.Time, kind envelope.Receipt, e *envelope.Envelope, told *envelope.Error) (*envelope.Envelope, error) {
+	s := &step{host: h, now: now}
+	header := e.Reply("")
+	header.Receipt, header.Error = kind, told
+	header.MessageID = h.seam.id()
+	header.InReplyTo = e.ID()
+	header.Labels = envelope.Labels{Integrity: envelope.Peer, Readers: []string{e.Sender()}}
+	s.stamp(&header, e.Header().Trace)
+	header.Salt = nil
+	r, err := envelope.Seal(header, nil)
+	if err != nil {
+		return nil, fmt.Errorf("sealing %s: %w", kind, err)
+	}
+	return r, nil
+}
+
+// ackWindow is how long after a deadline the last receipts may still arrive.
+const ackWindow = 10 * time.Second
