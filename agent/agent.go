@@ -109,8 +109,6 @@ func (a *Agent) check() error {
 	names := map[string]bool{}
 	for _, t := range a.tools {
 		switch {
-		case !toolName.MatchString(t.name):
-			a.fault("tool name %q is not of letters, digits, _ and -, at most 64", t.name)
 		case slices.Contains(envelope.Performatives(), envelope.Performative(t.name)) || strings.Contains(t.name, "__"):
 			a.fault("tool name %q is reserved", t.name)
 		case names[t.name]:
@@ -143,12 +141,13 @@ func (a *Agent) lookup(capability string) *offer {
 	if err != nil {
 		return nil
 	}
+	var best *offer
 	for _, o := range a.offers {
-		if o.Name.Path == wanted.Path && o.Name.Major == wanted.Major {
-			return o
+		if o.Name.Path == wanted.Path && o.Name.Major == wanted.Major && (best == nil || o.Name.Minor > best.Name.Minor) {
+			best = o
 		}
 	}
-	return nil
+	return best
 }
 
 // find is the contract that the guard judges by.

@@ -121,6 +121,7 @@ func (q *question) ask(ctx context.Context) (*envelope.Envelope, error) {
 		}
 	}
 	k := store.Key{Owner: q.from.URI(), Conversation: q.conversation(), Peer: peer}
+	q.host.asked.put(k.Owner, q.contract)
 	if err := q.openExchange(ctx, k); err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func (q *question) header(s *step) (envelope.Header, error) {
 			h.IdempotencyKey = k.Conversation
 		}
 	}
-	s.stamp(&h, trace)
+	s.host.stamp(&h, s.now, trace)
 	return h, nil
 }
 

@@ -9,9 +9,9 @@ import (
 // asked are the contracts that the host's agents ask others for. What comes
 // back is judged by them.
 type asked struct {
-	mu           sync.Mutex
-	byCapability map[string]*guard.Contract
-	byValue      map[any]*guard.Contract
+	mu      sync.Mutex
+	byOwner map[[2]string]*guard.Contract // by the asking agent and the capability
+	byValue map[any]*guard.Contract
 }
 
 // bind returns what make makes of a contract, and makes it once: compiling
@@ -27,7 +27,6 @@ func (a *asked) bind(contract any, make func() (*guard.Contract, error)) (*guard
 	if err != nil {
 		return nil, err
 	}
-	a.keep(c)
 	if a.byValue == nil {
 		a.byValue = map[any]*guard.Contract{}
 	}
@@ -35,21 +34,18 @@ func (a *asked) bind(contract any, make func() (*guard.Contract, error)) (*guard
 	return c, nil
 }
 
-func (a *asked) put(c *guard.Contract) {
+// put makes c what the answers to the owner's questions are judged by.
+func (a *asked) put(owner string, c *guard.Contract) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.keep(c)
-}
-
-func (a *asked) keep(c *guard.Contract) {
-	if a.byCapability == nil {
-		a.byCapability = map[string]*guard.Contract{}
+	if a.byOwner == nil {
+		a.byOwner = map[[2]string]*guard.Contract{}
 	}
-	a.byCapability[c.Name.Capability()] = c
+	a.byOwner[[2]string{owner, c.Name.Capability()}] = c
 }
 
-func (a *asked) get(capability string) *guard.Contract {
+func (a *asked) get(owner, capability string) *guard.Contract {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.byCapability[capability]
+	return a.byOwner[[2]string{owner, capability}]
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -162,7 +163,9 @@ func TestACancelThatOvertakesItsRequestKeepsTheRequestFromRunning(t *testing.T) 
 		}
 		before := semantics(t, b, flights, q.id)
 		request := sentOf(t, a, planner, q.id)[0]
-		wantNack(t, hand(t, b, request, token(t, a, planner.URI(), flights.URI())), envelope.CodeCancelled, guard.ReasonPostTerminal)
+		for range 2 {
+			wantNack(t, hand(t, b, request, token(t, a, planner.URI(), flights.URI())), envelope.CodeCancelled, guard.ReasonPostTerminal)
+		}
 		at(time.Minute)
 		if after := semantics(t, b, flights, q.id); after != before {
 			t.Errorf("the late request changed the exchange from %s to %s", before, after)
@@ -297,5 +300,75 @@ func TestWorkThatWasCancelledBeforeACrashRunsAgainOnlyUnderAnEndedContext(t *tes
 			t.Errorf("the initiator is in %q, want done:cancelled", got)
 		}
 		at(time.Second)
+	})
+}
+
+// slow is a store that finds an inbox row for the first time only when it is
+// let.
+type slow struct {
+	store.Store
+	once sync.Once
+	let  chan struct{}
+}
+
+func (s *slow) Inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error) {
+	row, err := s.Store.Inbox(ctx, k)
+	if err != nil {
+		return row, err
+	}
+	s.once.Do(func() { <-s.let })
+	return row, ctx.Err()
+}
+
+func TestACancelThatComesBeforeTheHandlerHasBegunReachesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		flights := answers(func(ctx context.Context, _ Seat) (Booking, error) {
+			<-ctx.Done()
+			return Booking{}, ctx.Err()
+		})
+		planner := agent.New("planner")
+		disk := &slow{Store: open(t, filepath.Join(t.TempDir(), "b.db")), let: make(chan struct{})}
+		a, b := begin(t, nil, nil, planner), begin(t, nil, disk, flights)
+		agent.Introduce(a, b)
+		pass := token(t, a, planner.URI(), flights.URI())
+		h := opening(planner, flights, book.Name(), book.Protocol())
+		request := seal(t, h, seatJSON)
+		wantAck(t, hand(t, b, request, pass))
+		synctest.Wait() // the work has been taken up, but its inbox row is not yet read
+		h.MessageID, h.InReplyTo, h.Seq, h.Performative, h.Schema = fresh(), request.ID(), 2, envelope.Cancel, protocol.CancelSchema
+		h.IdempotencyKey, h.ContentDigest, h.ReplyBy = "", "", time.Time{}
+		wantAck(t, hand(t, b, seal(t, h, "{}"), pass))
+		close(disk.let)
+		at(time.Second)
+		if got := state(t, b, flights, request.Conversation()); got != "done:cancelled" {
+			t.Errorf("the participant is in %q, want done:cancelled", got)
+		}
+	})
+}
+
+func TestACancelThatComesRightAfterItsRequestReachesTheHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		flights := answers(func(ctx context.Context, _ Seat) (Booking, error) {
+			<-ctx.Done()
+			return Booking{}, ctx.Err()
+		})
+		planner, a, b := pair(t, nil, flights)
+		pass := token(t, a, planner.URI(), flights.URI())
+		var conversations []string
+		for range 20 { // whichever comes first: the handler or the cancel
+			h := opening(planner, flights, book.Name(), book.Protocol())
+			request := seal(t, h, seatJSON)
+			h.MessageID, h.InReplyTo, h.Seq, h.Performative, h.Schema = fresh(), request.ID(), 2, envelope.Cancel, protocol.CancelSchema
+			h.IdempotencyKey, h.ContentDigest, h.ReplyBy = "", "", time.Time{}
+			wantAck(t, hand(t, b, request, pass))
+			wantAck(t, hand(t, b, seal(t, h, "{}"), pass))
+			conversations = append(conversations, request.Conversation())
+		}
+		at(time.Second)
+		for _, id := range conversations {
+			if got := state(t, b, flights, id); got != "done:cancelled" {
+				t.Errorf("the participant is in %q, want done:cancelled", got)
+			}
+		}
 	})
 }

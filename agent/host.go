@@ -29,6 +29,9 @@ type Config struct {
 	Log *slog.Logger
 	// Authority is the tenant of the host's agents. Default: "local".
 	Authority string
+	// Links lead to agents elsewhere from the first moment on, so that work
+	// which goes on after a restart finds them. Connect adds more later.
+	Links []Link
 	// CarrierTimeout is how long one send may take. Default: 5 s.
 	CarrierTimeout time.Duration
 }
@@ -45,10 +48,12 @@ type Host struct {
 	dir    directory
 	counts counters
 
-	mu      sync.Mutex
-	state   hostState
-	meta    store.Meta
-	keys    map[string]ed25519.PrivateKey
+	mu    sync.Mutex
+	state hostState
+	meta  store.Meta
+	keys  map[string]ed25519.PrivateKey
+	// ring are the public halves; it is replaced, never changed.
+	ring    map[string]ed25519.PublicKey
 	running context.Context
 	halt    context.CancelCauseFunc
 	group   sync.WaitGroup
@@ -129,11 +134,14 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	h.running, h.halt = context.WithCancelCause(context.WithoutCancel(ctx))
 	h.state = started
-	h.dir.add(Link{transport: inProcess{h}, agents: h.keyring})
-	for _, a := range h.agents {
+	h.dir.add(Link{transport: inProcess{h}, agents: func() map[string]ed25519.PublicKey { return h.ring }})
+	for _, l := range h.cfg.Links {
+		h.dir.add(l)
+	}
+	for uri, a := range h.agents {
 		for _, p := range a.peers {
 			for _, c := range p.contracts {
-				h.asked.put(c)
+				h.asked.put(uri, c)
 			}
 		}
 	}
@@ -159,6 +167,10 @@ func (h *Host) identify(ctx context.Context) error {
 			return fmt.Errorf("reading the key of %s: %w", uri, err)
 		}
 		h.keys[uri] = ed25519.NewKeyFromSeed(id.Seed)
+	}
+	h.ring = make(map[string]ed25519.PublicKey, len(h.keys))
+	for uri, key := range h.keys {
+		h.ring[uri] = key.Public().(ed25519.PublicKey)
 	}
 	return nil
 }
@@ -256,20 +268,11 @@ func (h *Host) Connect(l Link) { h.dir.add(l) }
 // Store is the host's store, for reading.
 func (h *Host) Store() store.Store { return h.store }
 
-// publicKeys are the keys of the host's agents, nil unless it runs.
+// publicKeys are the keys of the host's agents, none before it has started.
 func (h *Host) publicKeys() map[string]ed25519.PublicKey {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.keyring()
-}
-
-// keyring needs no lock once the host has started: the keys stay.
-func (h *Host) keyring() map[string]ed25519.PublicKey {
-	ring := make(map[string]ed25519.PublicKey, len(h.keys))
-	for uri, key := range h.keys {
-		ring[uri] = key.Public().(ed25519.PublicKey)
-	}
-	return ring
+	return h.ring
 }
 
 // spawn runs f in a goroutine that Stop waits for.

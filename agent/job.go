@@ -27,6 +27,21 @@ type job struct {
 	mu     sync.Mutex
 	agreed bool
 	equals map[string]int
+	record *recorder
+}
+
+// records is the durable memory of the job, read when it is first needed.
+func (j *job) records(ctx context.Context) (*recorder, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.record == nil {
+		r, err := recall(ctx, j.host, j.key)
+		if err != nil {
+			return nil, err
+		}
+		j.record = r
+	}
+	return j.record, nil
 }
 
 // jobs are the running ones.
@@ -88,9 +103,10 @@ func (h *Host) runJob(k store.Key) {
 		return
 	}
 	defer h.jobs.end(k)
-	j, o, err := h.prepare(ctx, k)
+	// A cancel that comes now must find a handler to tell, so that it is answered.
+	j, o, err := h.prepare(h.running, k)
 	if err != nil {
-		if ctx.Err() == nil {
+		if h.running.Err() == nil {
 			h.log.Error("parley.work.failed", "conversation", k.Conversation, "peer", k.Peer, "error", err)
 		}
 		return

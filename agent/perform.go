@@ -142,7 +142,7 @@ func (t *turn) runTool(ctx context.Context, c call) ([]byte, error) {
 	switch {
 	case again:
 		data = t.invoke(ctx, c)
-	case t.record.called[c.id]:
+	case t.record.begun(c.id):
 		// The process died while it ran. It may have had its effect, so it is
 		// not run again, and nobody pretends to know.
 		data = mustJSON(outcome{Outcome: "unknown", Code: envelope.CodePermanent, Reason: "outcome-unknown"})

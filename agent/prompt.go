@@ -87,7 +87,7 @@ func (c call) origin() (string, envelope.Integrity) {
 func callID(id string) string { return "call" + strings.ReplaceAll(id, ".", "x") }
 
 // unknown tells the model that there is no such function.
-func (t *turn) unknown(string) []byte {
+func (t *turn) unknown() []byte {
 	names := make([]string, len(t.functions))
 	for i, f := range t.functions {
 		names[i] = f.name

@@ -93,6 +93,14 @@ func (r *recorder) reply(round int) (llm.Response, bool) {
 	return r.replies[round-1], true
 }
 
+// begun reports whether an earlier run recorded that it was about to make the
+// call.
+func (r *recorder) begun(call string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.called[call]
+}
+
 func (r *recorder) result(call string) ([]byte, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -36,7 +36,9 @@ func (l lives) ask(t *testing.T) (Booking, error) {
 	a := begin(t, nil, nil, append(l.others, planner)...)
 	var b *agent.Host
 	reopened := make(chan struct{})
+	var died atomic.Bool
 	crash := func() {
+		died.Store(true)
 		if err := b.Kill(); err != nil {
 			t.Error(err)
 		}
@@ -55,6 +57,9 @@ func (l lives) ask(t *testing.T) (Booking, error) {
 	agent.Introduce(a, b)
 	bare := strings.TrimPrefix(first.URI(), "agent://local/")
 	out, err := agent.Ask(t.Context(), planner, bare, look, seat, agent.Within(10*time.Minute))
+	if !died.Load() {
+		t.Fatalf("the host did not die; Ask = %v, %v", out, err)
+	}
 	<-reopened
 	return out, err
 }
@@ -174,9 +179,9 @@ func TestAToolThatDiedWithItsHostRunsAgainOnlyIfThatIsHarmless(t *testing.T) {
 		opts  []agent.ToolOption
 		again bool
 	}{
-		"read-only":      {[]agent.ToolOption{agent.ReadOnly}, true},
-		"keyed":          {[]agent.ToolOption{agent.Keyed}, true},
-		"neither of the": {nil, false},
+		"read-only": {[]agent.ToolOption{agent.ReadOnly}, true},
+		"keyed":     {[]agent.ToolOption{agent.Keyed}, true},
+		"neither":   {nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -221,6 +226,24 @@ func TestAToolThatDiedWithItsHostRunsAgainOnlyIfThatIsHarmless(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestEachCallOfAKeyedToolHasAKeyOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var keys []string
+		tool := forecast(func(ctx context.Context) (string, error) {
+			keys = append(keys, agent.EffectKey(ctx))
+			return "Snow.", nil
+		}, agent.Keyed)
+		twice := agenttest.Calls(agenttest.Call("forecast", City{"Turku"}), agenttest.Call("forecast", City{"Turku"}))
+		if _, err := asked(t, clerk(agenttest.NewScript(twice, callForecast, says("R1")), tool)); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(keys)
+		if n := len(slices.Compact(keys)); n != 3 {
+			t.Errorf("%d keys for three calls", n)
+		}
+	})
 }
 
 func TestAQuestionOfAModelIsAskedOnceThoughItsHostDies(t *testing.T) {

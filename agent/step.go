@@ -21,8 +21,6 @@ type step struct {
 	set  store.WriteSet
 	// opening is the exchange's opening act, read when it is first needed.
 	opening *envelope.Envelope
-	// receipt is a receipt that this step sealed for the carrier's answer.
-	receipt *envelope.Envelope
 	// after runs once the step is committed.
 	after []func()
 	ended bool

@@ -41,6 +41,10 @@ type tool struct {
 // double underscore, and none of the performatives.
 func Tool[In, Out any](name, description string, fn func(ctx context.Context, in In) (Out, error), opts ...ToolOption) Option {
 	return option(func(a *Agent) {
+		if !toolName.MatchString(name) {
+			a.fault("tool name %q is not of letters, digits, _ and -, at most 64", name)
+			return
+		}
 		in, err := schema.For[In]("tool." + a.name + "." + name + "/v1")
 		if err != nil {
 			a.fault("tool %s: %w", name, err)

@@ -76,7 +76,7 @@ func (m modelAnswer) answer(ctx context.Context, j *job, o *offer, input []byte)
 	if err != nil {
 		return result{}, err
 	}
-	record, err := recall(ctx, j.host, j.key)
+	record, err := j.records(ctx)
 	if err != nil {
 		return result{}, err
 	}
@@ -159,7 +159,7 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 		t.calls += fixed[i].Tries
 		switch {
 		case f == nil:
-			made.fault = t.unknown(c.Name)
+			made.fault = t.unknown()
 		case fixed[i].GaveUp != nil:
 			// What it meant is not to be had without the rest of the
 			// conversation, so it is told there, and may try again.

@@ -97,6 +97,9 @@ func (s *step) header(ctx context.Context, d draft) (envelope.Header, error) {
 	h.Performative, h.Status, h.Error = d.act.Performative, d.act.Status, d.err
 	h.Schema = s.schemaOf(d.act, opening)
 	h.Sender, h.Receiver, h.Tenant = s.x.Owner, s.x.Peer, authority(s.x.Owner)
+	if s.x.State.Role == protocol.Participant {
+		h.Actor = s.x.Owner
+	}
 	h.MessageID = s.host.seam.id()
 	h.InReplyTo = s.x.State.Trigger
 	if d.act.Performative == envelope.Cancel {
@@ -111,20 +114,22 @@ func (s *step) header(ctx context.Context, d draft) (envelope.Header, error) {
 		h.Provenance = &d.model.provenance
 		h.Labels.Integrity = h.Labels.Integrity.Min(d.model.integrity)
 	}
-	s.stamp(&h, opening.Header().Trace)
+	s.host.stamp(&h, s.now, opening.Header().Trace)
 	return h, nil
 }
 
 // stamp writes what is this host's and this moment's on every message.
-func (s *step) stamp(h *envelope.Header, trace envelope.Trace) {
-	h.SenderGeneration = s.host.meta.Generation
-	h.Timestamp = s.now
-	h.Attempt = 1
-	h.Auth = ""
-	h.Salt = s.host.seam.bytes(16)
-	h.ContentDigest = ""
-	h.Trace = trace
-	h.Trace.Traceparent = s.host.seam.child(trace.Traceparent)
+func (h *Host) stamp(e *envelope.Header, now time.Time, trace envelope.Trace) {
+	e.SenderGeneration = h.meta.Generation
+	e.Timestamp = now
+	e.Attempt = 1
+	e.Auth = ""
+	e.ContentDigest = ""
+	e.Trace = trace
+	e.Trace.Traceparent = h.seam.child(trace.Traceparent)
+	if e.Receipt == "" {
+		e.Salt = h.seam.bytes(16)
+	}
 }
 
 func (s *step) schemaOf(u protocol.Utterance, opening *envelope.Envelope) string {
@@ -148,20 +153,12 @@ func (s *step) schemaOf(u protocol.Utterance, opening *envelope.Envelope) string
 	return name.Result()
 }
 
-// seal makes a receipt. It has no number and changes no state by itself.
+// seal makes a receipt for e. It has no number and changes no state by itself.
 func (s *step) seal(kind envelope.Receipt, e *envelope.Envelope, told *envelope.Error) (*envelope.Envelope, error) {
-	return s.host.sealReceipt(s.now, kind, e, told)
-}
-
-func (h *Host) sealReceipt(now time.Time, kind envelope.Receipt, e *envelope.Envelope, told *envelope.Error) (*envelope.Envelope, error) {
-	s := &step{host: h, now: now}
-	header := e.Reply("")
-	header.Receipt, header.Error = kind, told
-	header.MessageID = h.seam.id()
-	header.InReplyTo = e.ID()
+	header := e.Receipt(kind, told)
+	header.MessageID = s.host.seam.id()
 	header.Labels = envelope.Labels{Integrity: envelope.Peer, Readers: []string{e.Sender()}}
-	s.stamp(&header, e.Header().Trace)
-	header.Salt = nil
+	s.host.stamp(&header, s.now, e.Header().Trace)
 	r, err := envelope.Seal(header, nil)
 	if err != nil {
 		return nil, fmt.Errorf("sealing %s: %w", kind, err)

@@ -1,0 +1,43 @@
+GO ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TRIP = $(GO) run ./examples/trip-planner --data "$$dir"
+SENTENCE = "two of us from Helsinki to Lisbon in three weeks for 4 nights, under 900 euros"
+
+.PHONY: demo test lint mutants fuzz
+
+# A trip is planned and booked, first without and then with accidents.
+demo:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	echo "== $(SENTENCE)" && $(TRIP) --yes $(SENTENCE) && \
+	echo && echo "== the same, while a hotel restarts, a reply is lost, the model garbles its JSON and a hotel gives orders" && \
+	$(TRIP) --yes --faults restart-hotel,drop-reply,bad-json,injection $(SENTENCE) && \
+	echo && echo "== a sentence that leaves something open" && \
+	$(TRIP) "a weekend in Lisbon, please" < /dev/null
+
+test:
+	$(GO) vet ./...
+	$(GO) test -race -shuffle=on ./...
+
+lint:
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
+	$(GO) run $(STATICCHECK) ./...
+
+# Each safeguard is switched off in turn; the tests must notice.
+mutants:
+	@for m in repair duplicate deadline legality; do \
+		$(GO) vet -tags mutant_$$m ./... || exit 1; \
+		if out=$$($(GO) test -tags mutant_$$m ./guard ./repair ./agent ./examples/trip-planner/... 2>&1); then \
+			echo "mutant_$$m: no test noticed"; exit 1; \
+		fi; \
+		echo "mutant_$$m: noticed by $$(echo "$$out" | grep -c '^--- FAIL') tests, such as $$(echo "$$out" | grep '^--- FAIL' | head -n 1 | cut -d' ' -f3)"; \
+		echo "$$out" | grep -q '^--- FAIL' || { echo "$$out"; exit 1; }; \
+	done
+
+# Every decoder of outside bytes, for FUZZTIME each.
+FUZZTIME ?= 10s
+fuzz:
+	@for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+		done; \
+	done

@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// The terms on which received messages are kept.
+const (
+	leaseTTL   = 30 * time.Second
+	inboxTTL   = 24 * time.Hour
+	inboxGrace = time.Hour
+	effectTTL  = 7 * 24 * time.Hour
+)
+
+// receive judges a message and takes the step that it calls for.
+func (h *Host) receive(ctx context.Context, e *envelope.Envelope) ([]*envelope.Envelope, error) {
+	caller := h.authenticate(e)
+	k := store.Key{Owner: e.Receiver(), Conversation: e.Conversation(), Peer: e.Sender()}
+	var replies []*envelope.Envelope
+	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
+		replies = nil
+		view, err := s.view(ctx, caller, e)
+		if err != nil {
+			return err
+		}
+		verdict := guard.Admit(view, e)
+		if verdict == nil {
+			verdict, err = s.checkEffect(ctx, e)
+			if err != nil {
+				return err
+			}
+		}
+		var reply *envelope.Envelope
+		if verdict == nil {
+			reply, err = s.accept(ctx, e)
+			replies = []*envelope.Envelope{reply}
+			return err
+		}
+		v, ok := errors.AsType[*guard.Violation](verdict)
+		if !ok {
+			return verdict
+		}
+		h.note(v, e)
+		replies, err = s.answer(ctx, v, e)
+		return err
+	})
+	return replies, err
+}
+
+// note tells the operator what the guard refused.
+func (h *Host) note(v *guard.Violation, e *envelope.Envelope) {
+	if v.Answer == guard.Repeat {
+		h.counts.add("duplicate")
+		return
+	}
+	h.counts.add("violation." + v.Rule)
+	h.log.Warn("parley.guard.refused", "rule", v.Rule, "answer", string(v.Answer), "sender", e.Sender(), "receiver", e.Receiver(),
+		"conversation", e.Conversation(), "message", e.ID(), "code", string(v.Code), "reason", v.Reason, "pointer", v.Pointer)
+}
+
+func (s *step) view(ctx context.Context, caller string, e *envelope.Envelope) (guard.View, error) {
+	a := s.host.agents[e.Receiver()]
+	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller}
+	if s.x.Version > 0 {
+		v.Exchange = &s.x.State
+	}
+	v.Contract = func(capability string) *guard.Contract { return s.contract(a, capability) }
+	row, err := s.host.store.Inbox(ctx, store.InboxKey{Recipient: e.Receiver(), Sender: e.Sender(), MessageID: e.ID()})
+	switch {
+	case err == nil:
+		v.Seen = &row.Digest
+	case !errors.Is(err, store.ErrNotFound):
+		return v, fmt.Errorf("reading the inbox row of %s: %w", e.ID(), err)
+	}
+	return v, nil
+}
+
+// contract resolves a capability: what the agent answers when it is asked,
+// what it asked for when it is answered.
+func (s *step) contract(a *Agent, capability string) *guard.Contract {
+	if s.x.State.Role == protocol.Initiator {
+		return s.host.asked.get(s.x.Owner, capability)
+	}
+	return a.find(capability)
+}
+
+// accept applies a message that the guard let through and acknowledges it.
+func (s *step) accept(ctx context.Context, e *envelope.Envelope) (*envelope.Envelope, error) {
+	if e.ReceiptKind() == "" {
+		s.enter(e)
+	}
+	if err := s.arrived(ctx, e.InReplyTo()); err != nil {
+		return nil, err
+	}
+	if err := s.take(ctx, e); err != nil {
+		return nil, err
+	}
+	return s.seal(envelope.Ack, e, nil)
+}
+
+// arrived notes that a message of ours was answered, so that it is not sent
+// again for want of a receipt.
+func (s *step) arrived(ctx context.Context, messageID string) error {
+	if messageID == "" || s.x.Version == 0 {
+		return nil
+	}
+	rows, err := s.host.store.Outbox(ctx, s.x.Key)
+	if err != nil {
+		return fmt.Errorf("reading the outbox of %s: %w", s.x.Conversation, err)
+	}
+	for _, r := range rows {
+		if r.MessageID == messageID && r.Status == store.Pending && r.Attempt > 0 {
+			s.set.Deliveries = append(s.set.Deliveries, store.Delivery{Owner: r.Owner, MessageID: r.MessageID,
+				Status: store.Delivered, Attempt: r.Attempt, NextAt: r.NextAt, LastError: r.LastError})
+		}
+	}
+	return nil
+}
+
+// enter writes the inbox row of a message.
+func (s *step) enter(e *envelope.Envelope) {
+	row := store.Inbox{
+		InboxKey: store.InboxKey{Recipient: e.Receiver(), Sender: e.Sender(), MessageID: e.ID()},
+		Digest:   e.Digest(), Conversation: e.Conversation(), Seq: e.Seq(),
+		Status: store.Settled, Attempt: 1, AcceptedAt: s.now, ExpiresAt: s.now.Add(inboxTTL),
+	}
+	if keep := e.ReplyBy().Add(inboxGrace); keep.After(row.ExpiresAt) {
+		row.ExpiresAt = keep
+	}
+	if s.x.Version == 0 && e.Act() != envelope.Cancel {
+		row.Status, row.LeaseUntil = store.InProgress, s.now.Add(leaseTTL)
+	}
+	s.set.Accept = append(s.set.Accept, row)
+}
+
+// take moves the exchange by a message; the first message of a peer opens it.
+func (s *step) take(ctx context.Context, e *envelope.Envelope) error {
+	if s.x.Version == 0 && s.x.State.State == "" {
+		h := e.Header()
+		s.x.State = protocol.Open(h.Protocol, h.ConversationID, h.Receiver, h.Sender, protocol.Participant)
+		s.x.Correlation = h.CorrelationID
+	}
+	if e.InReplyTo() == "" && e.Act() != envelope.Cancel || s.x.State.State == protocol.Start {
+		s.opening = e
+	}
+	return s.apply(ctx, protocol.Receive(e), entryOf(store.Received, protocol.Receiving(e), e))
+}

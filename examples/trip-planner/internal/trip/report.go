@@ -1,0 +1,300 @@
+package trip
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/examples/trip-planner/internal/contract"
+	"github.com/parley-agents/parley/store"
+)
+
+// Report is what a run shows. Its JSON form is what "-o json" prints.
+type Report struct {
+	Status       string     `json:"status"`
+	Question     string     `json:"question,omitempty"`
+	Error        string     `json:"error,omitempty"`
+	Conversation string     `json:"conversation"`
+	Itinerary    *Itinerary `json:"itinerary,omitempty"`
+	Timeline     []Line     `json:"timeline"`
+	Effects      []Effect   `json:"effects"`
+	Usage        Usage      `json:"usage"`
+	TraceID      string     `json:"trace_id"`
+	Model        string     `json:"model"`
+	Notes        string     `json:"notes,omitempty"`
+	// Protocol says what the rules did without asking a model.
+	Protocol map[string]int64 `json:"protocol"`
+}
+
+// Itinerary is what was booked, with money in euros.
+type Itinerary struct {
+	Flight   FlightShown `json:"flight"`
+	Hotel    *HotelShown `json:"hotel,omitempty"`
+	Total    float64     `json:"total"`
+	Currency string      `json:"currency"`
+}
+
+// FlightShown is a booked flight.
+type FlightShown struct {
+	Reference string  `json:"reference"`
+	Number    string  `json:"number"`
+	From      string  `json:"from"`
+	To        string  `json:"to"`
+	Departs   string  `json:"departs"`
+	Arrives   string  `json:"arrives"`
+	Price     float64 `json:"price"`
+}
+
+// HotelShown is a booked hotel.
+type HotelShown struct {
+	Reference string  `json:"reference"`
+	Name      string  `json:"name"`
+	Stars     int     `json:"stars"`
+	Rooms     int     `json:"rooms"`
+	CheckIn   string  `json:"check_in"`
+	CheckOut  string  `json:"check_out"`
+	Price     float64 `json:"price"`
+}
+
+// Line is one act of the timeline. State is where it left its sender's
+// exchange, Attempt how often it was sent.
+type Line struct {
+	At       time.Time `json:"at"`
+	From     string    `json:"from"`
+	To       string    `json:"to"`
+	Act      string    `json:"act"`
+	About    string    `json:"about"`
+	Protocol string    `json:"protocol"`
+	State    string    `json:"state"`
+	Attempt  int       `json:"attempt"`
+	// Reason is what a refusal or failure says.
+	Reason string `json:"reason,omitempty"`
+
+	index int64
+}
+
+// Usage counts the model's tokens.
+type Usage struct {
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}
+
+// Report gathers what a conversation with the planner came to. planned is the
+// error of Plan, if it ended in one.
+func (w *World) Report(ctx context.Context, p contract.Plan, conversation string, planned error) (Report, error) {
+	r := Report{Status: p.Status, Question: string(p.Question), Conversation: conversation, Notes: string(p.Notes),
+		Itinerary: show(p.Itinerary), Effects: w.ledger.Effects(), Timeline: []Line{}, Protocol: w.counts()}
+	if planned != nil {
+		r.Status, r.Error = "failed", planned.Error()
+	}
+	if conversation == "" {
+		return r, nil
+	}
+	x, err := w.planner.Store().Exchange(ctx, w.key(conversation))
+	if err != nil {
+		return r, fmt.Errorf("reading conversation %s: %w", conversation, err)
+	}
+	opening, err := w.message(ctx, x.Key, store.Sent, x.State.Opening)
+	if err != nil {
+		return r, err
+	}
+	if parts := strings.Split(opening.Header().Trace.Traceparent, "-"); len(parts) == 4 {
+		r.TraceID = parts[1]
+	}
+	if x.Final != "" {
+		if final, err := w.message(ctx, x.Key, store.Received, x.Final); err == nil && final.Header().Provenance != nil {
+			made := final.Header().Provenance
+			r.Usage = Usage{made.InputTokens, made.OutputTokens}
+		}
+	}
+	if r.Timeline, err = w.timeline(ctx, x.Correlation); err != nil {
+		return r, err
+	}
+	r.Protocol["orders"], r.Protocol["obeyed"], err = w.orders(ctx, x.Correlation)
+	return r, err
+}
+
+func show(i *contract.Itinerary) *Itinerary {
+	if i == nil {
+		return nil
+	}
+	f := i.Flight.Flight
+	out := &Itinerary{Total: euros(i.Total), Currency: "EUR", Flight: FlightShown{Reference: i.Flight.Reference, Number: f.Number,
+		From: f.From, To: f.To, Departs: f.Departs, Arrives: f.Arrives, Price: euros(f.Total)}}
+	if h := i.Hotel; h != nil {
+		out.Hotel = &HotelShown{Reference: h.Reference, Name: string(h.Hotel.Name), Stars: h.Hotel.Stars, Rooms: h.Hotel.Rooms,
+			CheckIn: h.CheckIn, CheckOut: h.CheckOut, Price: euros(h.Hotel.Total)}
+	}
+	return out
+}
+
+func euros(cents int64) float64 { return float64(cents) / 100 }
+
+// owners are the agents and where their logs are.
+func (w *World) owners() map[string]store.Store {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return map[string]store.Store{
+		w.traveller.URI():       w.planner.Store(),
+		"agent://local/planner": w.planner.Store(),
+		"agent://local/flights": w.flights.Store(),
+		"agent://local/hotels":  w.hotels.Store(),
+	}
+}
+
+// counts adds up what the hosts counted.
+func (w *World) counts() map[string]int64 {
+	w.mu.Lock()
+	hosts := []*agent.Host{w.planner, w.flights, w.hotels}
+	sum := map[string]int64{"restarts": int64(w.restarts)}
+	w.mu.Unlock()
+	for _, h := range hosts {
+		for name, n := range h.Counts() {
+			sum[name] += n
+		}
+	}
+	return sum
+}
+
+// timeline lists the acts of a run from their senders' logs, in the order in
+// which they were committed.
+func (w *World) timeline(ctx context.Context, correlation string) ([]Line, error) {
+	lines := []Line{}
+	for owner, s := range w.owners() {
+		xs, err := s.Correlated(ctx, owner, correlation)
+		if err != nil {
+			return nil, fmt.Errorf("reading the exchanges of %s: %w", owner, err)
+		}
+		for _, x := range xs {
+			more, err := acts(ctx, s, x)
+			if err != nil {
+				return nil, err
+			}
+			lines = append(lines, more...)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b Line) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.index, b.index))
+	})
+	return lines, nil
+}
+
+// acts are the acts that the owner of an exchange sent in it.
+func acts(ctx context.Context, s store.Store, x store.Exchange) ([]Line, error) {
+	log, err := s.Log(ctx, x.Owner, x.Conversation, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reading the log of %s: %w", x.Owner, err)
+	}
+	rows, err := s.Outbox(ctx, x.Key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the outbox of %s: %w", x.Owner, err)
+	}
+	attempts := map[string]int{}
+	for _, r := range rows {
+		attempts[r.MessageID] = r.Attempt
+	}
+	var lines []Line
+	for _, entry := range log {
+		if entry.Kind != store.Sent || entry.Peer != x.Peer {
+			continue
+		}
+		e, err := envelope.Decode(entry.Envelope)
+		if err != nil {
+			return nil, fmt.Errorf("message %s in the log of %s: %w", entry.MessageID, x.Owner, err)
+		}
+		line := Line{At: entry.At, From: short(x.Owner), To: short(x.Peer), Act: strings.TrimPrefix(string(entry.Event), "!"),
+			About: about(e), Protocol: e.Protocol(), State: string(entry.To), Attempt: max(1, attempts[entry.MessageID]), index: entry.Index}
+		if told := e.Header().Error; told != nil {
+			line.Reason = string(told.Code) + " " + told.Reason
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func short(uri string) string { return uri[strings.LastIndexByte(uri, '/')+1:] }
+
+// about is what the exchange of a message is about: its capability without
+// what all of them share.
+func about(e *envelope.Envelope) string { return strings.TrimPrefix(e.Capability(), "urn:cap:") }
+
+// Transcript writes every log entry of the run, a JSON object a line, agent by
+// agent in the order of each log.
+func (w *World) Transcript(ctx context.Context, out io.Writer, conversation string) error {
+	x, err := w.planner.Store().Exchange(ctx, w.key(conversation))
+	if err != nil {
+		return fmt.Errorf("reading conversation %s: %w", conversation, err)
+	}
+	encoder := json.NewEncoder(out)
+	owners := w.owners()
+	for _, owner := range slices.Sorted(maps.Keys(owners)) {
+		xs, err := owners[owner].Correlated(ctx, owner, x.Correlation)
+		if err != nil {
+			return err
+		}
+		for _, x := range xs {
+			log, err := owners[owner].Log(ctx, owner, x.Conversation, 0)
+			if err != nil {
+				return err
+			}
+			for _, entry := range log {
+				if err := encoder.Encode(entryShown(entry)); err != nil {
+					return fmt.Errorf("writing the transcript: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Recorded is a log entry as a transcript has it.
+type Recorded struct {
+	Owner        string          `json:"owner"`
+	Conversation string          `json:"conversation"`
+	Index        int64           `json:"index"`
+	At           time.Time       `json:"at"`
+	Kind         string          `json:"kind"`
+	Event        string          `json:"event"`
+	From         string          `json:"from"`
+	To           string          `json:"to"`
+	Reason       string          `json:"reason,omitempty"`
+	Envelope     json.RawMessage `json:"envelope,omitempty"`
+}
+
+func entryShown(e store.Entry) Recorded {
+	return Recorded{Owner: e.Owner, Conversation: e.Conversation, Index: e.Index, At: e.At, Kind: string(e.Kind), Event: string(e.Event),
+		From: string(e.From), To: string(e.To), Reason: e.Reason, Envelope: e.Envelope}
+}
+
+// orders counts what the hotels' words ordered the planner to do, and how
+// often it did that.
+func (w *World) orders(ctx context.Context, correlation string) (given, obeyed int64, err error) {
+	s, owner := w.planner.Store(), "agent://local/planner"
+	xs, err := s.Correlated(ctx, owner, correlation)
+	if err != nil {
+		return 0, 0, fmt.Errorf("reading the exchanges of %s: %w", owner, err)
+	}
+	for _, x := range xs {
+		log, err := s.Log(ctx, owner, x.Conversation, 0)
+		if err != nil {
+			return 0, 0, fmt.Errorf("reading the log of %s: %w", owner, err)
+		}
+		for _, entry := range log {
+			switch text := string(entry.Envelope); entry.Kind {
+			case store.Received:
+				given += int64(strings.Count(text, orderMark))
+			case store.Sent:
+				obeyed += int64(strings.Count(text, `"offer":"`+orderedOffer+`"`))
+			}
+		}
+	}
+	return given, obeyed, nil
+}

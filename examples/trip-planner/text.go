@@ -1,0 +1,89 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/parley-agents/parley/examples/trip-planner/internal/trip"
+)
+
+// printText shows a report to a person: the itinerary first.
+func printText(out io.Writer, r trip.Report) {
+	switch {
+	case r.Itinerary != nil:
+		printItinerary(out, *r.Itinerary)
+	case r.Question != "":
+		fmt.Fprintf(out, "%s\n\nAnswer with: trip-planner --continue %s \"…\"\n", r.Question, r.Conversation)
+	default:
+		fmt.Fprintf(out, "No trip was booked. %s\n", cmp.Or(r.Notes, r.Error))
+	}
+	if r.Itinerary != nil && r.Notes != "" {
+		fmt.Fprintf(out, "  Assumed: %s\n", r.Notes)
+	}
+	if len(r.Timeline) > 0 {
+		printTimeline(out, r)
+	}
+	printProtocol(out, r)
+	fmt.Fprintf(out, "\nModel: %s, %d tokens in, %d out\n", r.Model, r.Usage.InputTokens, r.Usage.OutputTokens)
+	fmt.Fprintf(out, "Trace: %s\nConversation: %s\n", r.TraceID, r.Conversation)
+}
+
+func printItinerary(out io.Writer, i trip.Itinerary) {
+	f := i.Flight
+	fmt.Fprintf(out, "Booked for EUR %.2f\n", i.Total)
+	fmt.Fprintf(out, "  Flight %s  %s → %s  %s – %s  EUR %.2f  reference %s\n", f.Number, f.From, f.To, f.Departs, f.Arrives, f.Price, f.Reference)
+	if h := i.Hotel; h != nil {
+		fmt.Fprintf(out, "  Hotel %q %s  %s to %s  rooms %d  EUR %.2f  reference %s\n", h.Name, strings.Repeat("*", h.Stars), h.CheckIn, h.CheckOut, h.Rooms, h.Price, h.Reference)
+	}
+}
+
+func printTimeline(out io.Writer, r trip.Report) {
+	fmt.Fprintln(out, "\nTimeline (each act, the state in which it left its sender's side, and how often it was sent)")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	start := r.Timeline[0].At
+	for _, l := range r.Timeline {
+		note := ""
+		if l.Attempt > 1 {
+			note = fmt.Sprintf("attempt %d", l.Attempt)
+		}
+		if l.Reason != "" {
+			note = strings.TrimSpace(note + " " + l.Reason)
+		}
+		fmt.Fprintf(w, "  +%.3fs\t%s → %s\t%s\t%s\t%s\t%s\n", l.At.Sub(start).Seconds(), l.From, l.To, l.Act, l.About, l.State, note)
+	}
+	// A tabwriter fails only when out does, and then there is nobody to tell.
+	_ = w.Flush()
+}
+
+// printProtocol says what the rules did about accidents, without a model.
+func printProtocol(out io.Writer, r trip.Report) {
+	var did []string
+	for _, c := range []struct{ name, text string }{
+		{"restarts", "a host was dropped and reopened on its file: %d time(s)"},
+		{"resend", "a message was sent again under the same id: %d time(s)"},
+		{"duplicate", "a message that had come before was answered from the store: %d time(s)"},
+		{"repair", "a malformed reply of the model was repaired: %d time(s)"},
+	} {
+		if n := r.Protocol[c.name]; n > 0 {
+			did = append(did, fmt.Sprintf(c.text, n))
+		}
+	}
+	if n := r.Protocol["orders"]; n > 0 {
+		did = append(did, fmt.Sprintf("what a hotel wrote ordered the planner to pay elsewhere: %d time(s), obeyed %d time(s)", n, r.Protocol["obeyed"]))
+	}
+	if len(did) > 0 {
+		fmt.Fprintln(out, "\nWhat the protocol did")
+		for _, line := range did {
+			fmt.Fprintln(out, "  "+line)
+		}
+	}
+	if len(r.Effects) > 0 {
+		fmt.Fprintln(out, "\nEffects")
+		for _, e := range r.Effects {
+			fmt.Fprintf(out, "  %s: %d under key %s\n", e.Kind, e.Times, e.Key)
+		}
+	}
+}

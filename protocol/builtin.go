@@ -1,0 +1,34 @@
+package protocol
+
+import _ "embed" // for the documents
+
+// BuiltIn is a content schema that every agent knows, whatever its contracts.
+type BuiltIn struct {
+	// Name is what an envelope's member schema carries, "parley.agree/v1".
+	Name string
+	// Document is the JSON Schema (draft 2020-12); its $id is "urn:schema:"
+	// and the name.
+	Document []byte
+}
+
+var (
+	//go:embed schemas/agree.json
+	agreeDocument string
+	//go:embed schemas/refusal.json
+	refusalDocument string
+	//go:embed schemas/failure.json
+	failureDocument string
+	//go:embed schemas/cancel.json
+	cancelDocument string
+)
+
+// BuiltIns lists the built-in content schemas. Each admits exactly the empty
+// object.
+func BuiltIns() []BuiltIn {
+	return []BuiltIn{
+		{AgreeSchema, []byte(agreeDocument)},
+		{RefusalSchema, []byte(refusalDocument)},
+		{FailureSchema, []byte(failureDocument)},
+		{CancelSchema, []byte(cancelDocument)},
+	}
+}

@@ -1,0 +1,59 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/parley-agents/parley/guard/schema"
+	"github.com/parley-agents/parley/protocol"
+)
+
+func TestBuiltInContentIsTheEmptyObjectAndNothingElse(t *testing.T) {
+	names := map[string]bool{}
+	for _, b := range protocol.BuiltIns() {
+		names[b.Name] = true
+		s, err := schema.Parse(b.Document)
+		if err != nil {
+			t.Fatalf("%s: %v", b.Name, err)
+		}
+		if s.ID() != "urn:schema:"+b.Name {
+			t.Errorf("%s has the id %s", b.Name, s.ID())
+		}
+		empty, err := json.Marshal(protocol.Empty{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(empty); err != nil {
+			t.Errorf("%s: %v", b.Name, err)
+		}
+		for _, other := range []string{`{"a":1}`, `[]`, `null`, `""`, `0`} {
+			if s.Validate([]byte(other)) == nil {
+				t.Errorf("%s accepts %s", b.Name, other)
+			}
+		}
+	}
+	for _, want := range []string{protocol.AgreeSchema, protocol.RefusalSchema, protocol.FailureSchema, protocol.CancelSchema} {
+		if !names[want] {
+			t.Errorf("%s is not listed", want)
+		}
+	}
+}
+
+func TestAChangedBuiltInDocumentChangesNoOther(t *testing.T) {
+	clear(protocol.BuiltIns()[0].Document)
+	if protocol.BuiltIns()[0].Document[0] != '{' {
+		t.Error("the document is shared")
+	}
+}
+
+func ExampleBuiltIns() {
+	for _, b := range protocol.BuiltIns() {
+		fmt.Println(b.Name)
+	}
+	// Output:
+	// parley.agree/v1
+	// parley.refusal/v1
+	// parley.failure/v1
+	// parley.cancel/v1
+}
