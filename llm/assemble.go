@@ -18,15 +18,21 @@ type Delta struct {
 // The calls get ids of nine letters and digits derived from their place and the
 // endpoint's id. Assemble is pure; it never drops text.
 func Assemble(deltas []Delta) []Call {
-	var open []*opened
+	calls := assemble(deltas)
+	nameCalls(calls, nil)
+	return calls
+}
+
+// assemble is Assemble with the endpoint's ids.
+func assemble(deltas []Delta) []Call {
+	var a opening
 	for _, d := range deltas {
-		c := find(open, d)
+		c := a.find(d)
 		if c == nil {
-			c = &opened{slot: d.slot(), id: d.ID, name: d.Name}
-			open = append(open, c)
+			c = a.open(d)
 		}
 		if c.id == "" {
-			c.id = d.ID
+			a.identify(c, d.ID)
 		}
 		if c.name == "" {
 			c.name = d.Name
@@ -35,16 +41,22 @@ func Assemble(deltas []Delta) []Call {
 		c.outline.add(d.Arguments)
 	}
 	var calls []Call
-	for _, c := range open {
+	for _, c := range a.calls {
 		calls = append(calls, Call{ID: c.id, Name: c.name, Arguments: c.arguments.String()})
 	}
-	nameCalls(calls, nil)
 	return calls
+}
+
+// opening is the calls that are being put together, in the order in which they began.
+type opening struct {
+	calls  []*opened
+	byID   map[string]*opened // the last one of each id
+	bySlot map[int]*opened    // the last one of each slot
 }
 
 // opened is a call that is being put together.
 type opened struct {
-	slot      int
+	place     int
 	id, name  string
 	arguments strings.Builder
 	outline   outline
@@ -58,24 +70,37 @@ func (d Delta) slot() int {
 }
 
 // find returns the call that d continues, nil if d starts one.
-func find(calls []*opened, d Delta) *opened {
-	var same *opened // by id, else by index or position
-	for _, c := range calls {
-		if d.ID != "" && c.id == d.ID {
-			same = c
-		}
-	}
+func (a *opening) find(d Delta) *opened {
+	same := a.byID[d.ID]
 	if same == nil {
-		for _, c := range calls {
-			if c.slot == d.slot() {
-				same = c
-			}
-		}
+		same = a.bySlot[d.slot()]
 	}
 	if same == nil || same.starts(d) {
 		return nil
 	}
 	return same
+}
+
+// open begins the call that d starts.
+func (a *opening) open(d Delta) *opened {
+	if a.byID == nil {
+		a.byID, a.bySlot = map[string]*opened{}, map[int]*opened{}
+	}
+	c := &opened{place: len(a.calls), name: d.Name}
+	a.calls = append(a.calls, c)
+	a.bySlot[d.slot()] = c
+	a.identify(c, d.ID)
+	return c
+}
+
+func (a *opening) identify(c *opened, id string) {
+	if id == "" {
+		return
+	}
+	c.id = id
+	if last := a.byID[id]; last == nil || last.place < c.place {
+		a.byID[id] = c
+	}
 }
 
 // starts reports whether d, found under c's id or slot, is yet another call.

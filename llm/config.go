@@ -94,7 +94,8 @@ type Client struct {
 	config Config
 	host   string
 	api    *openai.Client
-	broken error // the base URL cannot be used; every call says so
+	opener *http.Client // for streams
+	broken error        // the base URL cannot be used; every call says so
 }
 
 // NewOpenAI returns a client for c. Nothing is sent before the first Complete; a
@@ -117,8 +118,10 @@ func NewOpenAI(c Config) *Client {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	doer := *c.HTTPClient
-	doer.Transport = &transport{next: next, limit: c.MaxBody, now: c.Now}
+	between := &transport{next: next, limit: c.MaxBody, now: c.Now}
+	doer, opener := *c.HTTPClient, *c.HTTPClient
+	doer.Transport, opener.Transport = between, streaming{between}
+	client.opener = &opener
 	settings := openai.DefaultConfig(c.APIKey)
 	settings.BaseURL = c.BaseURL
 	settings.HTTPClient = &doer
@@ -149,14 +152,13 @@ func (c *Client) Complete(ctx context.Context, r Request) (*Response, error) {
 	if err != nil {
 		return nil, &Error{Kind: ErrorBadRequest, Err: err}
 	}
-	for try := 0; ; try++ {
-		reply, err := c.api.CreateChatCompletion(ctx, wire)
-		if err == nil {
-			return c.decode(r, reply), nil
-		}
-		failed := c.typed(ctx, err)
-		if !failed.Temporary() || try == c.config.MaxRetries || !c.pause(ctx, failed, try) {
-			return nil, failed
-		}
+	var reply openai.ChatCompletionResponse
+	failed := c.repeat(ctx, func() (err error) {
+		reply, err = c.api.CreateChatCompletion(ctx, wire)
+		return err
+	}, func() bool { return false })
+	if failed != nil {
+		return nil, failed
 	}
+	return c.decode(r, reply), nil
 }

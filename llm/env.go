@@ -75,13 +75,29 @@ func (m *Rehearsed) Stop(ctx context.Context) error {
 
 // Complete asks the server. See Client.Complete.
 func (m *Rehearsed) Complete(ctx context.Context, r Request) (*Response, error) {
-	m.mu.Lock()
-	client := m.client
-	m.mu.Unlock()
-	if client == nil {
-		return nil, &Error{Kind: ErrorUnavailable, Err: errors.New("the rehearsal model was not started")}
+	client, err := m.started()
+	if err != nil {
+		return nil, err
 	}
 	return client.Complete(ctx, r)
+}
+
+// Stream asks the server for a reply in parts. See Client.Stream.
+func (m *Rehearsed) Stream(ctx context.Context, r Request, each func(Part) error) (*Response, error) {
+	client, err := m.started()
+	if err != nil {
+		return nil, err
+	}
+	return client.Stream(ctx, r, each)
+}
+
+func (m *Rehearsed) started() (*Client, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.client == nil {
+		return nil, &Error{Kind: ErrorUnavailable, Err: errors.New("the rehearsal model was not started")}
+	}
+	return m.client, nil
 }
 
 // Describe says that this is not a language model.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -63,4 +64,13 @@ func clip(s string, n int) string {
 		n--
 	}
 	return s
+}
+
+// asError returns the Error in err, nil if there is none.
+func asError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
 }

@@ -2,8 +2,10 @@ package llm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/llm/rehearsal"
@@ -104,4 +106,84 @@ func ExampleProfileFor() {
 	p := llm.ProfileFor("http://localhost:1234/v1")
 	fmt.Println(p.Name, p.StructuredOutput, p.JSONObject)
 	// Output: lmstudio json_schema false
+}
+
+// A reply can be shown while it is made. What is done with it should be taken from
+// the response, which is whole.
+func ExampleStream() {
+	ctx := context.Background()
+	model := llm.Rehearse(rehearsal.New(rehearsal.Options{Rules: []rehearsal.Rule{greets}}))
+	if err := model.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer model.Stop(ctx)
+
+	request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Ada Lovelace of London"}}}
+	reply, err := llm.Stream(ctx, model, request, func(p llm.Part) error {
+		fmt.Printf("%q\n", p.Text)
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(reply.Text, reply.Finish)
+	// Output:
+	// "Hello, Ada Lovelace of L"
+	// "ondon."
+	// Hello, Ada Lovelace of London. stop
+}
+
+// What a model once answered is recorded, and replayed without the model.
+func ExampleRecord() {
+	ctx := context.Background()
+	model := llm.Rehearse(rehearsal.New(rehearsal.Options{Rules: []rehearsal.Rule{greets}}))
+	var cassette strings.Builder
+	recorded := llm.Record(model, &cassette)
+	if err := recorded.Start(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Ada"}}}
+	if _, err := recorded.Complete(ctx, request); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := recorded.Stop(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	replayed, err := llm.Replay(strings.NewReader(cassette.String()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reply, err := replayed.Complete(ctx, request)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(reply.Text)
+	// Output: Hello, Ada.
+}
+
+// A request that was not recorded is told with the recording that is most like it.
+func ExampleReplay() {
+	const cassette = `{"key":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","request":{},"reply":{"text":"Hello.","finish":"stop"}}`
+	replayed, err := llm.Replay(strings.NewReader(cassette))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = replayed.Complete(context.Background(), llm.Request{MaxTokens: 9})
+	var miss *llm.Miss
+	if errors.As(err, &miss) {
+		fmt.Println(miss.Line, miss.Differences)
+	}
+	fmt.Println(replayed.Left())
+	// Output:
+	// 1 [{/max_tokens 9 }]
+	// 1
 }

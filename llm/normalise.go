@@ -33,7 +33,6 @@ func normalise(body []byte) ([]byte, error) {
 	if given(first["error"]) {
 		return nil, classify(0, choices[0], 0)
 	}
-	usage := members(root["usage"])
 	return json.Marshal(openai.ChatCompletionResponse{
 		ID:      text(root["id"]),
 		Object:  "chat.completion",
@@ -43,12 +42,16 @@ func normalise(body []byte) ([]byte, error) {
 			Message:      message(members(first["message"])),
 			FinishReason: finishReason(text(first["finish_reason"])),
 		}},
-		Usage: openai.Usage{
-			PromptTokens:     whole(usage["prompt_tokens"]),
-			CompletionTokens: whole(usage["completion_tokens"]),
-			TotalTokens:      whole(usage["total_tokens"]),
-		},
+		Usage: counted(members(root["usage"])),
 	})
+}
+
+func counted(usage map[string]json.RawMessage) openai.Usage {
+	return openai.Usage{
+		PromptTokens:     whole(usage["prompt_tokens"]),
+		CompletionTokens: whole(usage["completion_tokens"]),
+		TotalTokens:      whole(usage["total_tokens"]),
+	}
 }
 
 func message(m map[string]json.RawMessage) openai.ChatCompletionMessage {
@@ -65,7 +68,7 @@ func message(m map[string]json.RawMessage) openai.ChatCompletionMessage {
 	for _, raw := range elements(m["tool_calls"]) {
 		if call := members(raw); call != nil {
 			out.ToolCalls = append(out.ToolCalls, openai.ToolCall{
-				ID: text(call["id"]), Type: openai.ToolTypeFunction, Function: function(call["function"]),
+				Index: place(call["index"]), ID: text(call["id"]), Type: openai.ToolTypeFunction, Function: function(call["function"]),
 			})
 		}
 	}
@@ -150,6 +153,16 @@ func text(raw json.RawMessage) string {
 		return n.String()
 	}
 	return ""
+}
+
+// place returns the endpoint's number of a call, nil when it gave none.
+func place(raw json.RawMessage) *int {
+	var f *float64
+	if json.Unmarshal(raw, &f) != nil || f == nil {
+		return nil
+	}
+	n := whole(raw)
+	return &n
 }
 
 // whole returns a JSON number without its fraction, and 0 for anything else.

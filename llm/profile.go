@@ -30,6 +30,7 @@ type Profile struct {
 	ToolChoiceNamed    bool // accepts a function as tool_choice
 	StrictTools        bool // accepts strict functions
 	ParallelCalls      bool // accepts parallel_tool_calls
+	StreamUsage        bool // accepts stream_options, which asks for the usage of a stream
 
 	SystemHoisted       bool // moves system messages to the front: the adapter does so itself
 	ToolResultName      bool // wants the function's name on tool messages
@@ -52,6 +53,7 @@ func Profiles() []Profile {
 		OutputWithTools:    true,
 		ToolChoiceRequired: true,
 		ToolChoiceNamed:    true,
+		StreamUsage:        true,
 	}
 	but := func(name string, change func(*Profile)) Profile {
 		p := base
@@ -78,7 +80,10 @@ func Profiles() []Profile {
 			p.StructuredOutput, p.ToolChoiceRequired, p.ToolChoiceNamed = OutputJSON, false, false
 			p.ReplayReasoning = true
 		}),
-		but("mistral", func(p *Profile) { p.ToolResultName, p.ParallelCalls = true, true }),
+		but("mistral", func(p *Profile) {
+			p.ToolResultName, p.ParallelCalls = true, true
+			p.StreamUsage = false // it comes unasked
+		}),
 		but("openrouter", func(p *Profile) { p.ParallelCalls = true }),
 		base,
 	}

@@ -51,21 +51,6 @@ func finish(r Request, choice openai.ChatCompletionChoice, out *Response) Finish
 	return FinishStop
 }
 
-// splitThinking separates a leading, closed <think> block from the answer. One that
-// stands elsewhere, or is not closed, may be the answer's own text and stays.
-func splitThinking(s string) (thoughts, answer string) {
-	const opening, closing = "<think>", "</think>"
-	body, ok := strings.CutPrefix(strings.TrimSpace(s), opening)
-	if !ok {
-		return "", s
-	}
-	thoughts, answer, ok = strings.Cut(body, closing)
-	if !ok {
-		return "", s
-	}
-	return strings.TrimSpace(thoughts), strings.TrimSpace(answer)
-}
-
 // cutShort reports whether an object's text ends inside a string, a number or a
 // member. Brackets that are only not closed do not count: a model forgets these.
 func cutShort(arguments string) bool {

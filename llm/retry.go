@@ -18,6 +18,21 @@ const (
 	longestPause = 8 * time.Second
 )
 
+// repeat calls once until it succeeds, or fails in a way that is final or that
+// waiting cannot cure, or has failed too often. It returns the last failure.
+func (c *Client) repeat(ctx context.Context, once func() error, final func() bool) *Error {
+	for try := 0; ; try++ {
+		err := once()
+		if err == nil {
+			return nil
+		}
+		failed := c.typed(ctx, err)
+		if final() || !failed.Temporary() || try == c.config.MaxRetries || !c.pause(ctx, failed, try) {
+			return failed
+		}
+	}
+}
+
 // pause waits before the repetition that follows the given failed try. It reports
 // whether the call may be repeated; if not, failed is what the caller gets.
 func (c *Client) pause(ctx context.Context, failed *Error, try int) bool {

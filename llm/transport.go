@@ -24,32 +24,17 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r, err := complete(r)
+	res, err := t.open(r)
 	if err != nil {
 		return nil, err
 	}
-	res, err := t.next.RoundTrip(r)
-	if err != nil {
-		return nil, &Error{Kind: ErrorUnavailable, Err: err}
-	}
 	defer res.Body.Close()
-	if res.StatusCode >= 300 && res.StatusCode < 400 {
-		return nil, &Error{Kind: ErrorBadRequest, Status: res.StatusCode,
-			Err: fmt.Errorf("the endpoint redirects; set the base URL it redirects to")}
-	}
-	limit := t.limit
-	if res.StatusCode >= 400 {
-		limit = maxComplaint
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
-	if res.StatusCode >= 400 {
-		return nil, classify(res.StatusCode, body, retryAfter(res.Header, t.now()))
-	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, t.limit+1))
 	if err != nil {
 		return nil, &Error{Kind: ErrorUnavailable, Status: res.StatusCode, Err: fmt.Errorf("read answer: %w", err)}
 	}
-	if int64(len(body)) > limit {
-		return nil, &Error{Kind: ErrorCut, Status: res.StatusCode, Err: fmt.Errorf("answer exceeds %d bytes", limit)}
+	if int64(len(body)) > t.limit {
+		return nil, &Error{Kind: ErrorCut, Status: res.StatusCode, Err: fmt.Errorf("answer exceeds %d bytes", t.limit)}
 	}
 	if body, err = normalise(body); err != nil {
 		if failed, ok := err.(*Error); ok {
@@ -64,6 +49,36 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	whole.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	return &whole, nil
 }
+
+// open sends r and returns the answer with its body not yet read, unless the status
+// says that it failed.
+func (t *transport) open(r *http.Request) (*http.Response, error) {
+	r, err := complete(r)
+	if err != nil {
+		return nil, err
+	}
+	res, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, &Error{Kind: ErrorUnavailable, Err: err}
+	}
+	if res.StatusCode < 300 {
+		return res, nil
+	}
+	defer res.Body.Close()
+	if res.StatusCode < 400 {
+		return nil, &Error{Kind: ErrorBadRequest, Status: res.StatusCode,
+			Err: fmt.Errorf("the endpoint redirects; set the base URL it redirects to")}
+	}
+	body, _ := io.ReadAll(io.LimitReader(res.Body, maxComplaint+1)) // the status says enough
+	return nil, classify(res.StatusCode, body, retryAfter(res.Header, t.now()))
+}
+
+// streaming is the transport of streams: it leaves the body to the reader of events,
+// who bounds and normalises it as it comes.
+type streaming struct{ *transport }
+
+// RoundTrip implements http.RoundTripper.
+func (t streaming) RoundTrip(r *http.Request) (*http.Response, error) { return t.open(r) }
 
 // zeroTemperature stands for 0 in the client library's request, which leaves out a
 // temperature of 0. Nobody means a temperature this small.

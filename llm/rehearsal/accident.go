@@ -40,15 +40,36 @@ const (
 	Dropped Kind = "dropped"
 	// Slow waits for Delay before it answers.
 	Slow Kind = "slow"
+
+	// Trickled waits for Delay before each chunk of a stream but the first. A reply
+	// that is not streamed is Slow.
+	Trickled Kind = "trickled"
+	// BrokenOff closes the connection in the middle of the answer: of a stream, after
+	// the first piece of the reply.
+	BrokenOff Kind = "broken-off"
+	// ErrorMidway ends a stream with an error after the first piece of the reply. A
+	// reply that is not streamed is an ErrorBody.
+	ErrorMidway Kind = "error-midway"
 )
 
 func (k Kind) known() bool {
 	switch k {
 	case MalformedJSON, GarbledJSON, MendableJSON, Truncated, Fenced, WrongType, UnknownFunction, EmptyArguments, ArgumentsObject,
-		RateLimited, Unavailable, ErrorBody, Dropped, Slow:
+		RateLimited, Unavailable, ErrorBody, Dropped, Slow, Trickled, BrokenOff, ErrorMidway:
 		return true
 	}
 	return false
+}
+
+// unstreamed is what an accident of a stream is to a reply that is not streamed.
+func (k Kind) unstreamed() Kind {
+	switch k {
+	case Trickled:
+		return Slow
+	case ErrorMidway:
+		return ErrorBody
+	}
+	return k
 }
 
 // Accident is something that goes wrong with certain completions. It counts, from
@@ -69,8 +90,15 @@ type Accident struct {
 	Every int
 	// RetryAfter is what RateLimited asks for, in whole seconds. Default 1 s.
 	RetryAfter time.Duration
-	// Delay is how long Slow waits. Default 1 s.
+	// Delay is how long Slow waits, and Trickled each time. Default 1 s.
 	Delay time.Duration
+}
+
+func (a Accident) delay() time.Duration {
+	if a.Delay <= 0 {
+		return time.Second
+	}
+	return a.Delay
 }
 
 // strikes counts a completion and reports whether the accident befalls it.

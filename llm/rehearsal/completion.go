@@ -2,9 +2,7 @@ package rehearsal
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
-	"net/http"
 )
 
 // completion is a reply on its way to the wire, where accidents can strike it.
@@ -98,66 +96,4 @@ func (c outCall) function() map[string]any {
 		return map[string]any{"name": c.name, "arguments": json.RawMessage(c.arguments)}
 	}
 	return map[string]any{"name": c.name, "arguments": c.arguments}
-}
-
-// piece is how many characters of text a chunk of a stream carries.
-const piece = 24
-
-// stream writes the completion as server-sent events.
-func (c *completion) stream(w http.ResponseWriter, withUsage bool) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-cache")
-	control := http.NewResponseController(w)
-	chunk := func(choices []any, usage any) {
-		event := map[string]any{"id": c.id, "object": "chat.completion.chunk", "created": 0, "model": c.model, "choices": choices}
-		if withUsage {
-			event["usage"] = usage
-		}
-		data, _ := json.Marshal(event) // maps, strings and numbers always encode
-		_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
-		_ = control.Flush()
-	}
-	delta := func(d map[string]any, finish any) {
-		chunk([]any{map[string]any{"index": 0, "delta": d, "finish_reason": finish}}, nil)
-	}
-	delta(map[string]any{"role": "assistant", "content": ""}, nil)
-	for _, s := range pieces(c.text) {
-		delta(map[string]any{"content": s}, nil)
-	}
-	for _, s := range pieces(c.refusal) {
-		delta(map[string]any{"refusal": s}, nil)
-	}
-	for i, call := range c.calls {
-		part := func(id string, function map[string]any) {
-			one := map[string]any{"index": i, "function": function}
-			if id != "" {
-				one["id"], one["type"] = id, "function"
-			}
-			delta(map[string]any{"tool_calls": []any{one}}, nil)
-		}
-		if call.asObject {
-			part(call.id, call.function())
-			continue
-		}
-		part(call.id, map[string]any{"name": call.name, "arguments": ""})
-		for _, s := range pieces(call.arguments) {
-			part("", map[string]any{"arguments": s})
-		}
-	}
-	delta(map[string]any{}, c.finish)
-	if withUsage {
-		chunk([]any{}, c.usage())
-	}
-	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
-	_ = control.Flush()
-}
-
-func pieces(s string) []string {
-	var out []string
-	for runes := []rune(s); len(runes) > 0; {
-		n := min(piece, len(runes))
-		out = append(out, string(runes[:n]))
-		runes = runes[n:]
-	}
-	return out
 }

@@ -66,6 +66,9 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		c, err = compose(request, reply)
 	}
+	if wire.Stream {
+		body = unstreamed(body)
+	}
 	struck, draw := s.count(body, request, reply)
 	if err != nil {
 		refuse(w, &refused{status: http.StatusInternalServerError, message: "rehearsal: " + err.Error()})
@@ -76,8 +79,13 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		refuse(w, unavailable)
 		return
 	}
+	var fate course
 	for _, a := range struck {
-		switch a.Kind {
+		kind := a.Kind
+		if !wire.Stream {
+			kind = kind.unstreamed()
+		}
+		switch kind {
 		case RateLimited:
 			w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(a.RetryAfter)))
 			refuse(w, &refused{status: http.StatusTooManyRequests, code: "rate_limit_exceeded", message: "rate limit reached"})
@@ -91,26 +99,42 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		case Dropped:
 			panic(http.ErrAbortHandler) // how a handler closes its connection
 		case Slow:
-			delay := a.Delay
-			if delay <= 0 {
-				delay = time.Second
-			}
-			if !s.wait(r.Context(), delay) {
+			if !s.wait(r.Context(), a.delay()) {
 				refuse(w, unavailable)
 				return
 			}
+		case Trickled:
+			fate.delay = a.delay()
+		case BrokenOff:
+			fate.brokenOff = true
+		case ErrorMidway:
+			fate.failing = true
 		default:
 			c.damage(a, draw)
 		}
 	}
-	if wire.Stream {
-		c.stream(w, wire.StreamOptions.IncludeUsage)
-		return
+	switch {
+	case wire.Stream:
+		s.stream(r.Context(), w, c, wire.StreamOptions.IncludeUsage, fate)
+	case fate.brokenOff:
+		breakOff(w, c.body())
+	default:
+		write(w, http.StatusOK, c.body())
 	}
-	write(w, http.StatusOK, c.body())
 }
 
 var unavailable = &refused{status: http.StatusServiceUnavailable, code: "unavailable", message: "the server is overloaded or not ready yet"}
+
+// unstreamed is the request that asks for the same reply with "stream":false, so that
+// it draws the same ids and damage whether it is streamed or not.
+func unstreamed(body []byte) []byte {
+	var request map[string]json.RawMessage
+	_ = json.Unmarshal(body, &request) // was read before
+	delete(request, "stream_options")
+	request["stream"] = json.RawMessage("false")
+	body, _ = json.Marshal(request)
+	return body
+}
 
 // count enters a completion and returns the accidents that befall it and the
 // source of its random draws. The draws depend on the seed, on the request and on
@@ -173,6 +197,16 @@ func write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body) // a client that went away needs no answer
+}
+
+// breakOff promises body, sends half of it and closes the connection.
+func breakOff(w http.ResponseWriter, body any) {
+	data, _ := json.Marshal(body) // maps, strings and numbers always encode
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	_, _ = w.Write(data[:len(data)/2])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
 }
 
 func refuse(w http.ResponseWriter, err error) {
