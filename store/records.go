@@ -49,6 +49,34 @@ type Exchange struct {
 	EndedAt  time.Time
 }
 
+// ConversationState sums up the exchanges of a conversation.
+type ConversationState string
+
+// The states of a conversation.
+const (
+	// Live: at least one exchange has not ended.
+	Live ConversationState = "live"
+	// Over: every exchange has ended.
+	Over ConversationState = "ended"
+)
+
+// Conversation sums up an owner's exchanges of one conversation.
+type Conversation struct {
+	Owner string
+	ID    string
+	// Protocol is that of its exchanges: a conversation is one protocol's.
+	Protocol string
+	// Peers are those of the exchanges, in order of URI.
+	Peers []string
+	State ConversationState
+	// OpenedAt is when the first exchange was opened.
+	OpenedAt time.Time
+	// EndedAt is when the last one ended, zero while one is live.
+	EndedAt time.Time
+	// Messages counts the log entries that have a message.
+	Messages int
+}
+
 // EntryKind says what a log entry records.
 type EntryKind string
 

@@ -27,6 +27,8 @@ var (
 	ErrDuplicate = errors.New("the record exists already")
 	// ErrFenced: the caller no longer holds the lease it writes under.
 	ErrFenced = errors.New("the lease was taken over")
+	// ErrReadOnly: the store was opened for reading only.
+	ErrReadOnly = errors.New("the store is open for reading only")
 	// ErrInUse: another host has the store open.
 	ErrInUse = errors.New("the store is in use by another host")
 	// ErrClosed: the store was closed.
@@ -36,6 +38,7 @@ var (
 // Store is an engine that keeps the records. Every method may be called at
 // once by several goroutines. Every key starts with the owning agent's URI,
 // so that several agents can share one engine without seeing each other.
+// Times are kept in UTC and whole milliseconds.
 //
 // A read returns when it has its answer or ctx ends. Commit returns when the
 // write set is durable or refused; once an engine has taken a write set up,
@@ -57,6 +60,10 @@ type Store interface {
 	// is in progress, renews its lease to until and returns the rows, oldest
 	// first. A host calls it when it starts: whoever held the leases is gone.
 	TakeOver(ctx context.Context, owner string, until time.Time) ([]Inbox, error)
+	// Renew moves the end of the lease on an inbox row to until. It returns
+	// ErrFenced unless the row is in progress under the given fencing token,
+	// ErrNotFound if there is no such row.
+	Renew(ctx context.Context, k InboxKey, fence int64, until time.Time) error
 	// Due lists what is to be done at now for the owners: timers that are due
 	// and outbox rows that may leave, at most limit of each, earliest first.
 	// An outbox row may leave when it is pending, its time has come and no
@@ -65,6 +72,13 @@ type Store interface {
 	// the answer can change by itself, zero if none.
 	Due(ctx context.Context, owners []string, now time.Time, limit int) (Due, error)
 
+	// Owners lists the agents that have an identity or an exchange here, in
+	// order of URI.
+	Owners(ctx context.Context) ([]string, error)
+	// Conversations sums up at most limit conversations of the owner, or of
+	// all owners when owner is "". The one whose first exchange was committed
+	// last comes first.
+	Conversations(ctx context.Context, owner string, limit int) ([]Conversation, error)
 	Exchange(ctx context.Context, k Key) (Exchange, error)
 	// Exchanges lists the owner's exchanges of a conversation by peer, or all
 	// that are live when conversation is "".

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,10 @@ import (
 
 	"github.com/parley-agents/parley/store"
 )
+
+// inlineEnvelope is up to how many bytes an envelope stands in its log entry.
+// A longer one becomes a blob, which entries with the same bytes share.
+const inlineEnvelope = 64 << 10
 
 // apply writes one set in the transaction that is open. It ends at the first
 // part that does not fit; the caller then rolls back.
@@ -130,14 +135,29 @@ func (w *writer) appendEntry(ctx context.Context, e store.Entry) error {
 	err := w.stmt.head.QueryRowContext(ctx, e.Owner, e.Conversation).Scan(&last, &prev)
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		e.Index = last + 1
-		e.Hash = link(prev, e)
-		_, err = w.stmt.append.ExecContext(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
-			millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, e.Envelope)
+		e.Hash = store.Link(prev, e)
+		err = w.insertEntry(ctx, e)
 	}
 	if err != nil {
 		return fmt.Errorf("append to the log of %s in conversation %s: %w", e.Owner, e.Conversation, err)
 	}
 	return nil
+}
+
+// insertEntry writes an entry beside its envelope, or beside the name of the
+// blob that holds a large one.
+func (w *writer) insertEntry(ctx context.Context, e store.Entry) error {
+	var blob []byte
+	if len(e.Envelope) > inlineEnvelope {
+		sum := sha256.Sum256(e.Envelope)
+		if _, err := w.stmt.putBlob.ExecContext(ctx, sum[:], e.Envelope); err != nil {
+			return fmt.Errorf("keep an envelope of %d bytes: %w", len(e.Envelope), err)
+		}
+		blob, e.Envelope = sum[:], nil
+	}
+	_, err := w.stmt.append.ExecContext(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
+		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, e.Envelope, blob)
+	return err
 }
 
 func (w *writer) acceptInbox(ctx context.Context, i store.Inbox) error {
@@ -153,19 +173,27 @@ func (w *writer) acceptInbox(ctx context.Context, i store.Inbox) error {
 }
 
 func (w *writer) settleInbox(ctx context.Context, s store.Settlement) error {
-	settled, err := exec(ctx, w.stmt.settle, s.Recipient, s.Sender, s.MessageID, s.Fence)
-	if err == nil && !settled {
-		var found bool
-		found, err = exists(ctx, w.stmt.accepted, s.Recipient, s.Sender, s.MessageID)
-		switch {
-		case err == nil && found:
-			err = store.ErrFenced
-		case err == nil:
-			err = store.ErrNotFound
-		}
-	}
+	err := w.leased(ctx, w.stmt.settle, s.InboxKey, s.Recipient, s.Sender, s.MessageID, s.Fence)
 	if err != nil {
 		return fmt.Errorf("settle message %s of %s under fence %d: %w", s.MessageID, s.Sender, s.Fence, err)
 	}
 	return nil
+}
+
+// leased runs a statement that changes an inbox row if it is in progress
+// under the caller's fence, and tells why it did not.
+func (w *writer) leased(ctx context.Context, stmt *sql.Stmt, k store.InboxKey, args ...any) error {
+	changed, err := exec(ctx, stmt, args...)
+	if err != nil || changed {
+		return err
+	}
+	found, err := exists(ctx, w.stmt.accepted, k.Recipient, k.Sender, k.MessageID)
+	switch {
+	case err != nil:
+		return err
+	case found:
+		return store.ErrFenced
+	default:
+		return store.ErrNotFound
+	}
 }

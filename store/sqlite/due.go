@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,13 +15,9 @@ import (
 // in one snapshot, so that nothing can fall between the lists and Next.
 func (s *Store) Due(ctx context.Context, owners []string, now time.Time, limit int) (store.Due, error) {
 	var due store.Due
-	err := s.read(ctx, func() error {
-		tx, err := s.pool.BeginTx(context.WithoutCancel(ctx), nil)
-		if err != nil {
-			return err
-		}
-		due, err = s.dueIn(ctx, tx, owners, now, max(limit, 0))
-		return errors.Join(err, tx.Rollback())
+	err := s.snapshot(ctx, func(in inTx) (err error) {
+		due, err = s.dueIn(ctx, in, owners, now, max(limit, 0))
+		return err
 	})
 	if err != nil {
 		return store.Due{}, fmt.Errorf("list what is due: %w", err)
@@ -30,11 +25,10 @@ func (s *Store) Due(ctx context.Context, owners []string, now time.Time, limit i
 	return due, nil
 }
 
-func (s *Store) dueIn(ctx context.Context, tx *sql.Tx, owners []string, now time.Time, limit int) (store.Due, error) {
+func (s *Store) dueIn(ctx context.Context, in inTx, owners []string, now time.Time, limit int) (store.Due, error) {
 	var (
 		due store.Due
 		at  = now.UnixMilli()
-		in  = func(stmt *sql.Stmt) *sql.Stmt { return tx.StmtContext(context.WithoutCancel(ctx), stmt) }
 	)
 	for _, owner := range slices.Compact(slices.Sorted(slices.Values(owners))) {
 		timers, err := list(ctx, in(s.query.dueTimers), scanTimer, owner, at, limit)

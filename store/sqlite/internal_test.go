@@ -1,12 +1,13 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parley-agents/parley/store"
 )
@@ -37,7 +38,7 @@ func pragmas(t *testing.T, conn *sql.Conn, want map[string]string) {
 func TestTheWriterIsDurable(t *testing.T) {
 	s := openTemp(t)
 	pragmas(t, s.writer.conn, map[string]string{"synchronous": "2", "journal_mode": "wal", "busy_timeout": "5000",
-		"journal_size_limit": "67108864", "user_version": "1", "query_only": "0"})
+		"journal_size_limit": "67108864", "user_version": "2", "query_only": "0"})
 }
 
 func TestEveryReaderOnlyReads(t *testing.T) {
@@ -67,6 +68,8 @@ func TestEveryStatementIsDrivenByAnIndex(t *testing.T) {
 		w statements
 		q queries
 	)
+	// One row an agent that was ever here, and the rows a query itself made.
+	small := []string{"SCAN identity", "SCAN found"}
 	for _, text := range append(w.texts(), q.texts()...) {
 		args := make([]any, strings.Count(text.sql, "?"))
 		rows, err := s.writer.conn.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text.sql, args...)
@@ -80,6 +83,9 @@ func TestEveryStatementIsDrivenByAnIndex(t *testing.T) {
 			)
 			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
 				t.Fatal(err)
+			}
+			if slices.Contains(small, step) {
+				continue
 			}
 			if strings.HasPrefix(step, "SCAN") || strings.Contains(step, "TEMP B-TREE") {
 				t.Errorf("%s\n%s", text.sql, step)
@@ -127,11 +133,32 @@ func TestAFullDiskWritesNothingAndTheWriterGoesOn(t *testing.T) {
 	}
 }
 
-func TestAParentOfAnotherOwnerIsRefused(t *testing.T) {
+func TestALargeEnvelopeIsStoredOnce(t *testing.T) {
 	s := openTemp(t)
-	x := store.Exchange{Key: store.Key{Owner: "a", Conversation: "c", Peer: "b"}, Parent: store.Key{Owner: "z", Conversation: "up", Peer: "b"}}
-	if err := s.Commit(t.Context(), store.WriteSet{Exchange: &x}); err == nil || !strings.Contains(err.Error(), "parent belongs to z") {
-		t.Errorf("got %v", err)
+	ctx := t.Context()
+	large, small := bytes.Repeat([]byte{'x'}, inlineEnvelope+1), bytes.Repeat([]byte{'x'}, inlineEnvelope)
+	for _, owner := range []string{"a", "b"} {
+		err := s.Commit(ctx, store.WriteSet{Entries: []store.Entry{
+			{Owner: owner, Conversation: "c", MessageID: "1", Envelope: large}, {Owner: owner, Conversation: "c", MessageID: "2", Envelope: large},
+			{Owner: owner, Conversation: "c", MessageID: "3", Envelope: small}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]int{
+		"SELECT count(*) FROM blob":                        1,
+		"SELECT sum(length(body)) FROM blob":               inlineEnvelope + 1,
+		"SELECT count(*) FROM log WHERE blob IS NOT NULL":  4,
+		"SELECT ifnull(sum(length(envelope)), 0) FROM log": 2 * inlineEnvelope,
+		"SELECT count(*) FROM log JOIN blob ON blob = sum": 4,
+	} {
+		var got int
+		if err := s.pool.QueryRowContext(ctx, text).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
 	}
 }
 
@@ -154,25 +181,5 @@ func TestAStateThatCannotBeReadIsAnError(t *testing.T) {
 	}
 	if _, err := s.Exchanges(ctx, "a", ""); err == nil {
 		t.Error("the list hides the exchange that cannot be read")
-	}
-}
-
-func TestALinkTellsFieldsApartAndSparesTheBody(t *testing.T) {
-	entry := store.Entry{Owner: "ab", Conversation: "c", Index: 1, MessageID: "m", At: time.UnixMilli(5), Envelope: []byte("body")}
-	want := link([32]byte{}, entry)
-
-	erased := entry
-	erased.Envelope, erased.Hash = nil, [32]byte{1}
-	if link([32]byte{}, erased) != want {
-		t.Error("an erased body breaks the chain")
-	}
-	moved := entry
-	moved.Owner, moved.Conversation = "a", "bc"
-	later := entry
-	later.Index = 2
-	for what, got := range map[string][32]byte{"moved": link([32]byte{}, moved), "later": link([32]byte{}, later), "follower": link([32]byte{1}, entry)} {
-		if got == want {
-			t.Errorf("the %s entry has the same link", what)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -16,7 +17,7 @@ import (
 // inFile runs SQL on a file that no store has open.
 func inFile(t *testing.T, path, text string) (answer string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", path)
+	db, err := sql.Open(sqlite.Driver, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,23 +70,35 @@ func TestAFileOfANewerVersionIsRefusedAndLeftAlone(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "newer program") || !strings.Contains(err.Error(), path) {
 		t.Fatalf("got %v", err)
 	}
+	if _, err := sqlite.Inspect(t.Context(), path); err == nil || !strings.Contains(err.Error(), "newer program") {
+		t.Errorf("inspect: got %v", err)
+	}
 	if got := inFile(t, path, "PRAGMA user_version"); got != "99" {
 		t.Errorf("the version became %s", got)
 	}
-	inFile(t, path, "PRAGMA user_version = 1")
+	inFile(t, path, "PRAGMA user_version = 2")
 	open(t, path) // the refusal freed the lock
 }
 
 func TestAFileOfAnotherProgramIsRefusedAndLeftAlone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "other.db")
-	inFile(t, path, "CREATE TABLE notes (text TEXT)")
-	if _, err := sqlite.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "not a parley store") {
-		t.Errorf("a foreign database: got %v", err)
+	for _, version := range []string{"0", "1", "2", "99"} {
+		path := filepath.Join(t.TempDir(), "other.db")
+		inFile(t, path, "CREATE TABLE log (text TEXT)")
+		inFile(t, path, "PRAGMA user_version = "+version)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, open := range map[string]func(context.Context, string) (*sqlite.Store, error){"open": sqlite.Open, "inspect": sqlite.Inspect} {
+			if _, err := open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "not a parley store") {
+				t.Errorf("%s a foreign database of version %s: got %v", what, version, err)
+			}
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+			t.Errorf("the foreign database of version %s was changed, %v", version, err)
+		}
 	}
-	if mode := inFile(t, path, "PRAGMA journal_mode"); mode != "delete" {
-		t.Errorf("the foreign database is now in journal mode %s", mode)
-	}
-	path = filepath.Join(t.TempDir(), "text.db")
+	path := filepath.Join(t.TempDir(), "text.db")
 	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,21 @@ func (s *Store) read(ctx context.Context, do func() error) error {
 	}
 }
 
+// inTx binds a prepared query to the transaction of a snapshot.
+type inTx func(*sql.Stmt) *sql.Stmt
+
+// snapshot runs several queries that see one state of the store.
+func (s *Store) snapshot(ctx context.Context, do func(inTx) error) error {
+	return s.read(ctx, func() error {
+		tx, err := s.pool.BeginTx(context.WithoutCancel(ctx), nil)
+		if err != nil {
+			return err
+		}
+		err = do(func(stmt *sql.Stmt) *sql.Stmt { return tx.StmtContext(context.WithoutCancel(ctx), stmt) })
+		return errors.Join(err, tx.Rollback())
+	})
+}
+
 // list runs a query and reads all its rows.
 func list[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), args ...any) (found []T, err error) {
 	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)

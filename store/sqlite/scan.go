@@ -13,11 +13,12 @@ type row interface{ Scan(into ...any) error }
 // The columns that each scan function reads, in its order.
 const (
 	exchangeColumns = "owner, conversation, peer, version, body, correlation, parent_conversation, parent_peer, final, opened_ms, ended_ms"
-	entryColumns    = "owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason, envelope"
-	inboxColumns    = "recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, accepted_ms, expires_ms"
-	outboxColumns   = "o.owner, o.message_id, o.conversation, o.receiver, o.status, o.attempt, o.next_ms, o.expires_ms, o.overtakes, o.last_error"
-	effectColumns   = "recipient, sender, capability, key, fingerprint, conversation, status, at_ms, expires_ms"
-	turnColumns     = "owner, conversation, peer, ordinal, kind, name, data, at_ms"
+	entryColumns    = "owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason, " +
+		"ifnull(envelope, (SELECT body FROM blob WHERE sum = log.blob))"
+	inboxColumns  = "recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, accepted_ms, expires_ms"
+	outboxColumns = "o.owner, o.message_id, o.conversation, o.receiver, o.status, o.attempt, o.next_ms, o.expires_ms, o.overtakes, o.last_error"
+	effectColumns = "recipient, sender, capability, key, fingerprint, conversation, status, at_ms, expires_ms"
+	turnColumns   = "owner, conversation, peer, ordinal, kind, name, data, at_ms"
 )
 
 func scanExchange(r row) (store.Exchange, error) {

@@ -7,6 +7,9 @@
 // power. Readers have a small pool of read-only connections and never wait
 // for the writer. An operating-system lock beside the file keeps a second
 // host out; it needs a system with flock: Linux, macOS or a BSD.
+//
+// SQLite comes through cgo, or as Go code where a program is built without
+// cgo or with the build tag purego. Both read each other's files.
 package sqlite
 
 import (
@@ -19,8 +22,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
-
 	"github.com/parley-agents/parley/store"
 )
 
@@ -31,11 +32,11 @@ const readers = 4
 // milliseconds. Only a checkpoint or a backup ever makes it wait.
 const busyTimeout = "5000"
 
-// Store is a store.Store in one SQLite file. Make it with Open. All methods
-// may be called at once by several goroutines.
+// Store is a store.Store in one SQLite file. Make it with Open or Inspect. All
+// methods may be called at once by several goroutines.
 type Store struct {
-	lock   *os.File
-	writer *writer
+	lock   *os.File // nil if it is only inspected
+	writer *writer  // nil if it is only inspected
 	pool   *sql.DB
 	query  queries
 	// slots bounds the reads under way to the size of the pool, so that a
@@ -51,7 +52,8 @@ var _ store.Store = (*Store)(nil)
 // Open opens the store in the file at path and creates the file if there is
 // none; its folder must exist. It returns an error that wraps store.ErrInUse
 // when another host has the file open, in this or another process, and
-// refuses a file that a newer version of Parley or another program wrote.
+// refuses a file that a newer version of Parley or another program wrote. A
+// file of an older version is brought up to date first.
 //
 // Ctx bounds the opening only. The caller must Close the store.
 func Open(ctx context.Context, path string) (*Store, error) {
@@ -63,16 +65,34 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := create(path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), held.Close())
+	}
 	w, err := openWriter(ctx, path)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), held.Close())
 	}
-	s := &Store{lock: held, writer: w, slots: make(chan struct{}, readers), closing: make(chan struct{})}
+	s := newStore()
+	s.lock, s.writer = held, w
 	if err := s.openReaders(ctx, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s for reading: %w", path, err), s.release())
 	}
 	go w.run(context.WithoutCancel(ctx), s.closing)
 	return s, nil
+}
+
+// create makes an empty file that only its owner may read, since it will hold
+// the keys of agents. SQLite gives its companions the same mode.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func newStore() *Store {
+	return &Store{slots: make(chan struct{}, readers), closing: make(chan struct{})}
 }
 
 // Close ends the store after the write set in hand and the reads under way,
@@ -81,7 +101,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 func (s *Store) Close() error {
 	s.once.Do(func() {
 		close(s.closing)
-		<-s.writer.ended
+		if s.writer != nil {
+			<-s.writer.ended
+		}
 		for range readers {
 			s.slots <- struct{}{}
 		}
@@ -98,11 +120,14 @@ func (s *Store) release() error {
 	if s.pool != nil {
 		err = s.pool.Close()
 	}
-	return errors.Join(err, s.writer.close(), s.lock.Close())
+	if s.writer != nil {
+		err = errors.Join(err, s.writer.close(), s.lock.Close())
+	}
+	return err
 }
 
 func (s *Store) openReaders(ctx context.Context, path string) error {
-	pool, err := sql.Open("sqlite3", dsn(path, url.Values{
+	pool, err := sql.Open(driver, dsn(path, url.Values{
 		"mode": {"ro"}, "_query_only": {"true"}, "_busy_timeout": {busyTimeout},
 	}))
 	if err != nil {
@@ -111,10 +136,13 @@ func (s *Store) openReaders(ctx context.Context, path string) error {
 	s.pool = pool
 	pool.SetMaxOpenConns(readers)
 	pool.SetMaxIdleConns(readers)
+	if err := present(ctx, pool); err != nil {
+		return err
+	}
 	return prepareAll(ctx, pool, s.query.texts())
 }
 
-// dsn names the file in the driver's notation.
+// dsn names the file in the notation that both drivers read.
 func dsn(path string, params url.Values) string {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: params.Encode()}
 	return u.String()

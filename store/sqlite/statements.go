@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -26,6 +27,17 @@ func prepareAll(ctx context.Context, on interface {
 	return nil
 }
 
+// closeAll closes the statements that were prepared.
+func closeAll(texts []text) error {
+	var errs []error
+	for _, t := range texts {
+		if *t.to != nil {
+			errs = append(errs, (*t.to).Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // statements are what the writer runs.
 type statements struct {
 	begin, commit, rollback *sql.Stmt
@@ -34,8 +46,8 @@ type statements struct {
 	takeOver, inProgress                   *sql.Stmt
 
 	insertExchange, updateExchange, clearTimers, insertTimer *sql.Stmt
-	head, append                                             *sql.Stmt
-	accept, settle, accepted                                 *sql.Stmt
+	head, putBlob, append                                    *sql.Stmt
+	accept, settle, renew, accepted                          *sql.Stmt
 	dropUnsent, insertOutbox, deliver, posted                *sql.Stmt
 	claimEffect, putEffect, release, insertTurn              *sql.Stmt
 }
@@ -65,12 +77,15 @@ func (s *statements) texts() []text {
 		{&s.insertTimer, "INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)"},
 
 		{&s.head, "SELECT idx, hash FROM log WHERE owner = ? AND conversation = ? ORDER BY idx DESC LIMIT 1"},
+		{&s.putBlob, "INSERT INTO blob (sum, body) VALUES (?, ?) ON CONFLICT DO NOTHING"},
 		{&s.append, `INSERT INTO log (owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state,
-			message_id, digest, reason, envelope) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+			message_id, digest, reason, envelope, blob) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 
 		{&s.accept, `INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt,
 			lease_ms, accepted_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.settle, `UPDATE inbox SET status = 'settled'
+			WHERE recipient = ? AND sender = ? AND message_id = ? AND status = 'in-progress' AND attempt = ?`},
+		{&s.renew, `UPDATE inbox SET lease_ms = ?
 			WHERE recipient = ? AND sender = ? AND message_id = ? AND status = 'in-progress' AND attempt = ?`},
 		{&s.accepted, "SELECT 1 FROM inbox WHERE recipient = ? AND sender = ? AND message_id = ?"},
 
@@ -97,6 +112,7 @@ type queries struct {
 	exchange, inConversation, live, children, correlated *sql.Stmt
 	inbox, log, message, outbox, effect, turns           *sql.Stmt
 	dueTimers, nextTimer, dueOutbox, nextOutbox          *sql.Stmt
+	identities, owners, newest, messages                 *sql.Stmt
 }
 
 // standsFirst is the rule by which an outbox row o may leave: it overtakes,
@@ -129,5 +145,14 @@ func (q *queries) texts() []text {
 		{&q.dueOutbox, outbox + "o.status = 'pending' AND o.next_ms <= ? AND " + standsFirst + " ORDER BY o.next_ms, o.id LIMIT ?"},
 		{&q.nextOutbox, "SELECT o.next_ms FROM outbox o WHERE o.owner = ? AND o.status = 'pending' AND o.next_ms > ? AND " +
 			standsFirst + " ORDER BY o.next_ms LIMIT 1"},
+
+		{&q.identities, "SELECT owner FROM identity ORDER BY owner"},
+		// One look-up an owner, however many exchanges each has.
+		{&q.owners, `WITH RECURSIVE found (owner) AS (SELECT min(owner) FROM exchange UNION ALL
+			SELECT (SELECT min(x.owner) FROM exchange x WHERE x.owner > found.owner) FROM found WHERE found.owner IS NOT NULL)
+			SELECT owner FROM found WHERE owner IS NOT NULL`},
+		{&q.newest, `SELECT x.id, x.owner, x.conversation FROM exchange x WHERE x.owner = ? AND NOT EXISTS (SELECT 1 FROM exchange e
+			WHERE e.owner = x.owner AND e.conversation = x.conversation AND e.id < x.id) ORDER BY x.id DESC LIMIT ?`},
+		{&q.messages, "SELECT count(*) FROM log WHERE owner = ? AND conversation = ? AND message_id <> ''"},
 	}
 }

@@ -32,11 +32,15 @@ type job struct {
 // openWriter opens the writing connection, makes it durable and brings the
 // file to the present schema.
 func openWriter(ctx context.Context, path string) (*writer, error) {
-	db, err := sql.Open("sqlite3", dsn(path, url.Values{
+	db, err := sql.Open(driver, dsn(path, url.Values{
 		"mode": {"rwc"}, "_synchronous": {"FULL"}, "_txlock": {"immediate"}, "_busy_timeout": {busyTimeout},
 	}))
 	if err != nil {
 		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := migrate(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -50,9 +54,6 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 }
 
 func (w *writer) setUp(ctx context.Context) error {
-	if err := migrate(ctx, w.conn); err != nil {
-		return err
-	}
 	// The log is cut back to 64 MiB after a checkpoint that follows a burst.
 	if _, err := w.conn.ExecContext(ctx, "PRAGMA journal_size_limit = 67108864"); err != nil {
 		return fmt.Errorf("bound the write-ahead log: %w", err)
@@ -64,7 +65,7 @@ func (w *writer) setUp(ctx context.Context) error {
 	if mode != "wal" {
 		return fmt.Errorf("switch to write-ahead logging: the file stays in journal mode %q", mode)
 	}
-	// The driver's own default is NORMAL, under which a loss of power loses
+	// A driver's own default may be NORMAL, under which a loss of power loses
 	// acknowledged commits.
 	var synchronous int
 	if err := w.conn.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&synchronous); err != nil {
@@ -76,7 +77,13 @@ func (w *writer) setUp(ctx context.Context) error {
 	return prepareAll(ctx, w.conn, w.stmt.texts())
 }
 
-func (w *writer) close() error { return errors.Join(w.conn.Close(), w.db.Close()) }
+// close closes the statements first: database/sql leaves those of a single
+// connection open, and with them SQLite keeps the connection itself, so that
+// the write-ahead log would never be folded into the file.
+func (w *writer) close() error {
+	err := closeAll(w.stmt.texts())
+	return errors.Join(err, w.conn.Close(), w.db.Close())
+}
 
 // run commits jobs one after another until closing is closed.
 func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
@@ -116,6 +123,9 @@ func (s *Store) write(ctx context.Context, do func(context.Context, *writer) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if s.writer == nil {
+		return store.ErrReadOnly
+	}
 	j := job{do: do, done: make(chan error, 1)}
 	select {
 	case s.writer.jobs <- j:
@@ -149,6 +159,17 @@ func (s *Store) TakeOver(ctx context.Context, owner string, until time.Time) ([]
 		return nil, err
 	}
 	return taken, nil
+}
+
+// Renew implements store.Store.
+func (s *Store) Renew(ctx context.Context, k store.InboxKey, fence int64, until time.Time) error {
+	return s.write(ctx, func(ctx context.Context, w *writer) error {
+		err := w.leased(ctx, w.stmt.renew, k, millis(until), k.Recipient, k.Sender, k.MessageID, fence)
+		if err != nil {
+			return fmt.Errorf("renew the lease on message %s of %s under fence %d: %w", k.MessageID, k.Sender, fence, err)
+		}
+		return nil
+	})
 }
 
 // Meta implements store.Store.

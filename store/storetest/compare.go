@@ -68,6 +68,8 @@ func (w *world) compareOwner(t *testing.T, r *rapid.T, s store.Store, owner stri
 	slices.SortFunc(live, byKey)
 	slices.SortFunc(wantLive, byKey)
 	agree(r, "live exchanges", live, err, wantLive)
+	talks, err := s.Conversations(ctx, owner, 9)
+	agree(r, "conversations", talks, err, m.conversations(owner))
 	for _, name := range conversations() {
 		want := pick(m.exchanges, func(x store.Exchange) bool { return x.Owner == owner && x.Conversation == name })
 		slices.SortFunc(want, byKey)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/parley-agents/parley/envelope"
@@ -91,6 +92,16 @@ func exchangeLists(t *testing.T, fresh func() Place) {
 	equal(t, "correlated conversations", mapped(must(s.Correlated(t.Context(), alice, "corr"))(t), talk), []string{"two", "two", "one", "one"})
 	equal(t, "correlated peers", mapped(must(s.Correlated(t.Context(), alice, "corr"))(t), peerOf), []string{carol, bob, bob, carol})
 	equal(t, "another correlation", len(must(s.Correlated(t.Context(), alice, "other"))(t)), 0)
+}
+
+func foreignParent(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	x := exchange(key(alice, "c", bob), "received")
+	x.Parent = key(carol, "up", bob)
+	if err := s.Commit(t.Context(), store.WriteSet{Exchange: &x}); err == nil || !strings.Contains(err.Error(), "parent belongs to "+carol) {
+		t.Fatalf("got %v, want an error that names the parent's owner", err)
+	}
+	equal(t, "exchanges", len(must(s.Exchanges(t.Context(), alice, "c"))(t)), 0)
 }
 
 func timersFollow(t *testing.T, fresh func() Place) {

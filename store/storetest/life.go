@@ -28,6 +28,8 @@ func notFound(t *testing.T, fresh func() Place) {
 	equal(t, "log", len(must(s.Log(ctx, alice, "c", 0))(t)), 0)
 	equal(t, "outbox", len(must(s.Outbox(ctx, k))(t)), 0)
 	equal(t, "turns", len(must(s.Turns(ctx, k))(t)), 0)
+	equal(t, "owners", len(must(s.Owners(ctx))(t)), 0)
+	equal(t, "conversations", len(must(s.Conversations(ctx, "", 9))(t)), 0)
 	equal(t, "due", must(s.Due(ctx, []string{alice}, at(0), 9))(t), store.Due{})
 	commit(t, s, store.WriteSet{}) // nothing to write is no error
 }
@@ -63,6 +65,9 @@ func closed(t *testing.T, fresh func() Place) {
 		"identity":   second(s.Identity(ctx, store.Identity{Owner: alice})),
 		"commit":     s.Commit(ctx, store.WriteSet{}),
 		"take over":  second(s.TakeOver(ctx, alice, at(0))),
+		"renew":      s.Renew(ctx, store.InboxKey{}, 1, at(0)),
+		"owners":     second(s.Owners(ctx)),
+		"talks":      second(s.Conversations(ctx, "", 1)),
 		"due":        second(s.Due(ctx, []string{alice}, at(0), 1)),
 		"exchange":   second(s.Exchange(ctx, k)),
 		"exchanges":  second(s.Exchanges(ctx, alice, "")),

@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -71,39 +73,69 @@ func logConcurrent(t *testing.T, fresh func() Place) {
 }
 
 func logChain(t *testing.T, fresh func() Place) {
-	first, second := entry(alice, "c", "m1"), entry(alice, "c", "m2")
-	hashes := func(first store.Entry) (at1, at2 [32]byte) {
-		s := fresh()()
-		second := second
-		second.Owner, second.Conversation = first.Owner, first.Conversation
-		commit(t, s, store.WriteSet{Entries: []store.Entry{first, second}})
-		log := must(s.Log(t.Context(), first.Owner, first.Conversation, 0))(t)
-		return log[0].Hash, log[1].Hash
+	open := fresh()
+	s := open()
+	for n := range 3 {
+		commit(t, s, store.WriteSet{Entries: []store.Entry{entry(alice, "c", fmt.Sprint(n)), entry(bob, "c", fmt.Sprint(n)),
+			{Owner: alice, Conversation: "c", Peer: bob, Kind: store.Fired, At: at(n).Add(time.Microsecond), Event: "#reply-by", From: "agreed", To: "failing"}}})
 	}
-	was1, was2 := hashes(first)
-	same1, same2 := hashes(first)
-	equal(t, "first hash of the same log", same1, was1)
-	equal(t, "second hash of the same log", same2, was2)
-	for what, change := range map[string]func(*store.Entry){
-		"owner":        func(e *store.Entry) { e.Owner = carol },
-		"conversation": func(e *store.Entry) { e.Conversation = "d" },
-		"peer":         func(e *store.Entry) { e.Peer = carol },
-		"kind":         func(e *store.Entry) { e.Kind = store.Received },
-		"time":         func(e *store.Entry) { e.At = e.At.Add(time.Millisecond) },
-		"event":        func(e *store.Entry) { e.Event = "!failure" },
-		"from":         func(e *store.Entry) { e.From = "received" },
-		"to":           func(e *store.Entry) { e.To = "done:failed" },
-		"message id":   func(e *store.Entry) { e.MessageID = "m9" },
-		"digest":       func(e *store.Entry) { e.Digest[31]++ },
-		"reason":       func(e *store.Entry) { e.Reason = "late" },
-	} {
-		changed := first
-		change(&changed)
-		now1, now2 := hashes(changed)
-		if now1 == was1 || now2 == was2 {
-			t.Errorf("another %s left the chain as it was", what)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	commit(t, s, store.WriteSet{Entries: []store.Entry{entry(alice, "c", "reopened")}})
+	for owner, length := range map[string]int{alice: 7, bob: 3} {
+		log := must(s.Log(t.Context(), owner, "c", 0))(t)
+		equal(t, "length of the log of "+owner, len(log), length)
+		var prev [32]byte
+		for _, e := range log {
+			equal(t, fmt.Sprint("hash of entry ", e.Index, " of ", owner), e.Hash, store.Link(prev, e))
+			prev = e.Hash
 		}
 	}
+}
+
+// largeEnvelopes writes envelopes around and far above the size at which an
+// engine may keep bodies elsewhere.
+func largeEnvelopes(t *testing.T, fresh func() Place) {
+	open := fresh()
+	s := open()
+	var want []store.Entry
+	for n, size := range []int{64<<10 - 1, 64 << 10, 64<<10 + 1, 1 << 20, 1 << 20} {
+		e := entry(alice, "c", fmt.Sprint(n))
+		e.Envelope = bytes.Repeat([]byte{byte(size)}, size)
+		want = append(want, e)
+	}
+	shared := want[4]
+	shared.Owner, shared.Kind = bob, store.Received
+	commit(t, s, store.WriteSet{Entries: append([]store.Entry{shared}, want[:4]...)})
+	commit(t, s, store.WriteSet{Entries: want[4:]})
+	k := key(alice, "c", bob)
+	refused(t, s, store.WriteSet{Entries: []store.Entry{shared}, Settle: []store.Settlement{{InboxKey: store.InboxKey{Recipient: alice}}}}, store.ErrNotFound)
+	check := func() {
+		t.Helper()
+		log := must(s.Log(t.Context(), alice, "c", 0))(t)
+		equal(t, "entries", len(log), len(want))
+		for n, e := range log {
+			if want[n].Index, want[n].Hash = e.Index, e.Hash; !reflect.DeepEqual(e, want[n]) {
+				t.Fatalf("entry %d with an envelope of %d bytes: got one of %d bytes", e.Index, len(want[n].Envelope), len(e.Envelope))
+			}
+			if got := must(s.Message(t.Context(), k, store.Sent, e.MessageID))(t); !bytes.Equal(got.Envelope, e.Envelope) {
+				t.Fatalf("message %s: got an envelope of %d bytes, want %d", e.MessageID, len(got.Envelope), len(e.Envelope))
+			}
+		}
+		log = must(s.Log(t.Context(), bob, "c", 0))(t)
+		equal(t, "entries of the other log", len(log), 1)
+		if !bytes.Equal(log[0].Envelope, shared.Envelope) {
+			t.Fatalf("the other log: got an envelope of %d bytes, want %d", len(log[0].Envelope), len(shared.Envelope))
+		}
+	}
+	check()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	check()
 }
 
 func messageByID(t *testing.T, fresh func() Place) {

@@ -60,6 +60,29 @@ func takeOver(t *testing.T, fresh func() Place) {
 	equal(t, "nothing to take over", len(must(s.TakeOver(t.Context(), carol, at(600)))(t)), 0)
 }
 
+func renew(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	row, other := accepted(alice, bob, "m1"), accepted(alice, carol, "m1")
+	row.Attempt = 3
+	renewed := func(fence int64, until int) error { return s.Renew(t.Context(), row.InboxKey, fence, at(until)) }
+	is(t, "an unknown row", renewed(3, 90), store.ErrNotFound)
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{row, other}})
+	is(t, "an old fence", renewed(2, 90), store.ErrFenced)
+	is(t, "a fence to come", renewed(4, 90), store.ErrFenced)
+	equal(t, "a row after refusals", must(s.Inbox(t.Context(), row.InboxKey))(t), row)
+	is(t, "the fence", renewed(3, 90), nil)
+	row.LeaseUntil = at(90)
+	equal(t, "a renewed row", must(s.Inbox(t.Context(), row.InboxKey))(t), row)
+	equal(t, "another row", must(s.Inbox(t.Context(), other.InboxKey))(t), other)
+
+	must(s.TakeOver(t.Context(), alice, at(100)))(t)
+	is(t, "the fence after a take-over", renewed(3, 200), store.ErrFenced)
+	is(t, "the new fence", renewed(4, 200), nil)
+	commit(t, s, store.WriteSet{Settle: []store.Settlement{{InboxKey: row.InboxKey, Fence: 4}}})
+	is(t, "the fence of a settled row", renewed(4, 300), store.ErrFenced)
+	equal(t, "lease of a settled row", must(s.Inbox(t.Context(), row.InboxKey))(t).LeaseUntil, at(200))
+}
+
 func firstInFirstOut(t *testing.T, fresh func() Place) {
 	s := fresh()()
 	cancel := outgoing(alice, "c", bob, "cancel", at(0))

@@ -146,6 +146,44 @@ func (m *model) takeOver(owner string, until time.Time) []store.Inbox {
 	return taken
 }
 
+func (m *model) renew(k store.InboxKey, fence int64, until time.Time) error {
+	i := slices.IndexFunc(m.inbox, func(i store.Inbox) bool { return i.InboxKey == k })
+	switch {
+	case i < 0:
+		return store.ErrNotFound
+	case m.inbox[i].Status != store.InProgress || m.inbox[i].Attempt != fence:
+		return store.ErrFenced
+	}
+	m.inbox[i].LeaseUntil = until
+	return nil
+}
+
+// conversations are those of the owner, newest first.
+func (m *model) conversations(owner string) []store.Conversation {
+	var all []store.Conversation
+	for _, x := range m.exchanges {
+		if x.Owner != owner || slices.ContainsFunc(all, func(c store.Conversation) bool { return c.ID == x.Conversation }) {
+			continue
+		}
+		c := store.Conversation{Owner: owner, ID: x.Conversation, Protocol: x.State.Protocol, State: store.Over, OpenedAt: x.OpenedAt}
+		for _, e := range m.log(owner, x.Conversation, 0) {
+			if e.MessageID != "" {
+				c.Messages++
+			}
+		}
+		for _, y := range pick(m.exchanges, func(y store.Exchange) bool { return y.Owner == owner && y.Conversation == x.Conversation }) {
+			c.Peers = append(c.Peers, y.Peer)
+			if !y.State.Done() {
+				c.State = store.Live
+			}
+		}
+		slices.Sort(c.Peers)
+		all = append(all, c)
+	}
+	slices.Reverse(all)
+	return all
+}
+
 func (m *model) log(owner, conversation string, after int64) []store.Entry {
 	return pick(m.entries, func(e store.Entry) bool { return e.Owner == owner && e.Conversation == conversation && e.Index > after })
 }

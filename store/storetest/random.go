@@ -130,6 +130,13 @@ func agreesWithModel(t *testing.T, fresh func() Place) {
 				agree(r, "taken over", taken, err, w.model.takeOver(owner, at(500)))
 				continue
 			}
+			if rapid.IntRange(0, 9).Draw(r, "renew") == 0 {
+				k, fence := w.inboxKey(r), rapid.Int64Range(1, 2).Draw(r, "fence")
+				if got, want := s.Renew(t.Context(), k, fence, at(600)), w.model.renew(k, fence, at(600)); !errors.Is(got, want) {
+					r.Fatalf("renew: got %v, want %v", got, want)
+				}
+				continue
+			}
 			set := w.writeSet(r)
 			next, faults := w.model.commit(set)
 			err := s.Commit(t.Context(), set)

@@ -28,10 +28,14 @@ func Run(t *testing.T, fresh func(t *testing.T) Place) {
 		{"an exchange is read as it was written", exchangeRoundTrip},
 		{"a step from an old version conflicts", versionConflict},
 		{"exchanges are listed by peer, live, by parent and by correlation", exchangeLists},
+		{"a parent of another owner is refused", foreignParent},
+		{"a conversation sums up its exchanges", conversationSums},
+		{"conversations are listed newest first, of one owner or all", conversationOrder},
 		{"timers follow the state", timersFollow},
 		{"a message is accepted once per recipient and sender", acceptOnce},
 		{"a settlement needs the fence of the lease", settleFenced},
 		{"taking over raises the fence of what is in progress, oldest first", takeOver},
+		{"a lease is renewed under its fence", renew},
 		{"messages leave one after another and an overtaking one at once", firstInFirstOut},
 		{"next is when the answer of due changes by itself", nextTime},
 		{"due keeps to its owners and its limit, earliest first", dueBounds},
@@ -42,7 +46,8 @@ func Run(t *testing.T, fresh func(t *testing.T) Place) {
 		{"turns are new and read by ordinal", turns},
 		{"a log is numbered from one and read from any index", logOrder},
 		{"a log stays contiguous under concurrent commits", logConcurrent},
-		{"the chain changes when anything in the log changes", logChain},
+		{"the hashes of a log are a chain of links", logChain},
+		{"a large envelope is read whole wherever it stands", largeEnvelopes},
 		{"a message is found by its id and kind", messageByID},
 		{"a set that fails in one part writes nothing", atomicity},
 		{"owners do not see each other", isolation},
@@ -50,19 +55,25 @@ func Run(t *testing.T, fresh func(t *testing.T) Place) {
 		{"a set whose context has ended is not written", endedContext},
 		{"a closed store answers closed", closed},
 		{"what was committed survives closing", durability},
+		{"a crash around any call leaves all or nothing of it", crashes},
 		{"a commit cut off by close is whole or absent", closeUnderLoad},
 		{"reads agree with a model after random write sets", agreesWithModel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.test(t, func() Place {
-				open := fresh(t)
-				return func() store.Store {
-					s := open()
-					t.Cleanup(func() { s.Close() })
-					return s
-				}
-			})
+			c.test(t, closing(t, fresh))
 		})
+	}
+}
+
+// closing makes places whose stores are closed when the test ends.
+func closing(t *testing.T, fresh func(t *testing.T) Place) func() Place {
+	return func() Place {
+		open := fresh(t)
+		return func() store.Store {
+			s := open()
+			t.Cleanup(func() { s.Close() })
+			return s
+		}
 	}
 }
 
@@ -117,6 +128,14 @@ func refused(t *testing.T, s store.Store, w store.WriteSet, want error) {
 	t.Helper()
 	if err := s.Commit(t.Context(), w); !errors.Is(err, want) {
 		t.Fatalf("commit: got %v, want %v", err, want)
+	}
+}
+
+// is compares an error.
+func is(t *testing.T, what string, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Fatalf("%s: got %v, want %v", what, got, want)
 	}
 }
 

@@ -1,4 +1,5 @@
--- The tables of one Parley store, schema version 1.
+-- +goose Up
+-- The tables of one Parley store.
 --
 -- Every key starts with the owning agent's URI (an inbox row's and an effect's
 -- owner is its recipient). Times are milliseconds since 1970 UTC; NULL stands

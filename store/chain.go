@@ -1,19 +1,17 @@
-package sqlite
+package store
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
-
-	"github.com/parley-agents/parley/store"
 )
 
-// link is the hash of an entry that follows the one with hash prev: sha256
+// Link is the Hash of an entry that follows the one with hash prev: sha256
 // over prev and the entry's fields, each behind its length in 8 bytes, big
 // endian; numbers are 8 bytes, times milliseconds since 1970.
 //
 // The envelope counts through its digest, which covers its content through
 // another one, so that the chain still verifies after a body is erased.
-func link(prev [32]byte, e store.Entry) [32]byte {
+func Link(prev [32]byte, e Entry) [32]byte {
 	h := sha256.New()
 	h.Write(prev[:])
 	field := func(b []byte) {

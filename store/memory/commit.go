@@ -1,0 +1,194 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// Commit implements store.Store.
+func (s *Store) Commit(ctx context.Context, w store.WriteSet) error {
+	return s.locked(ctx, func(t *tables) error {
+		t.undo = nil
+		err := t.apply(w)
+		if err != nil {
+			t.rollback()
+		}
+		t.undo = nil
+		return err
+	})
+}
+
+// apply writes the set and ends at the first part that does not fit.
+func (t *tables) apply(w store.WriteSet) error {
+	if w.Exchange != nil {
+		if err := t.putExchange(*w.Exchange); err != nil {
+			return err
+		}
+	}
+	for _, e := range w.Entries {
+		t.appendEntry(e)
+	}
+	if err := each(w.Accept, t.accept); err != nil {
+		return err
+	}
+	if err := each(w.Settle, t.settle); err != nil {
+		return err
+	}
+	if w.DropUnsent {
+		if err := t.dropUnsent(w.Exchange); err != nil {
+			return err
+		}
+	}
+	if err := each(w.Outbox, t.post); err != nil {
+		return err
+	}
+	if err := each(w.Deliveries, t.deliver); err != nil {
+		return err
+	}
+	if err := each(w.Claim, t.claim); err != nil {
+		return err
+	}
+	for _, e := range w.Effects {
+		t.putEffect(e)
+	}
+	for _, k := range w.Release {
+		drop(t, t.effects, k)
+	}
+	return each(w.Turns, t.record)
+}
+
+func each[T any](list []T, write func(T) error) error {
+	for _, one := range list {
+		if err := write(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tables) putExchange(x store.Exchange) error {
+	what := fmt.Sprintf("write the exchange of %s with %s in conversation %s", x.Owner, x.Peer, x.Conversation)
+	if x.Parent != (store.Key{}) && x.Parent.Owner != x.Owner {
+		return fmt.Errorf("%s: its parent belongs to %s", what, x.Parent.Owner)
+	}
+	state, err := json.Marshal(x.State)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	old, found := t.exchanges[x.Key]
+	if old.Version != x.Version {
+		return fmt.Errorf("%s: %w", what, store.ErrConflict)
+	}
+	place := old.place
+	if !found {
+		place = t.next()
+	}
+	timers := map[protocol.Timer]time.Time{}
+	for name, at := range x.State.Timers() {
+		// Rounded up: a timer that fires before its time is ignored.
+		timers[name] = clock(at.Add(time.Millisecond - 1))
+	}
+	if len(timers) > 0 {
+		put(t, t.timers, x.Key, timers)
+	} else {
+		drop(t, t.timers, x.Key)
+	}
+	x.Version++
+	x.State = protocol.Exchange{State: x.State.State}
+	x.OpenedAt, x.EndedAt = clock(x.OpenedAt), clock(x.EndedAt)
+	put(t, t.exchanges, x.Key, exchange{Exchange: x, state: state, place: place})
+	return nil
+}
+
+func (t *tables) appendEntry(e store.Entry) {
+	k := talk{e.Owner, e.Conversation}
+	log := t.logs[k]
+	var prev [32]byte
+	if len(log) > 0 {
+		prev = log[len(log)-1].Hash
+	}
+	e.Index, e.At, e.Envelope = int64(len(log)+1), clock(e.At), bytes.Clone(e.Envelope)
+	e.Hash = store.Link(prev, e)
+	// What append writes behind the end of an undone log nobody reads.
+	put(t, t.logs, k, append(log, e))
+}
+
+func (t *tables) accept(i store.Inbox) error {
+	if _, found := t.inbox[i.InboxKey]; found {
+		return fmt.Errorf("accept message %s of %s: %w", i.MessageID, i.Sender, store.ErrDuplicate)
+	}
+	i.LeaseUntil, i.AcceptedAt, i.ExpiresAt = clock(i.LeaseUntil), clock(i.AcceptedAt), clock(i.ExpiresAt)
+	put(t, t.inbox, i.InboxKey, i)
+	return nil
+}
+
+func (t *tables) settle(s store.Settlement) error {
+	i, err := t.leased(s.InboxKey, s.Fence)
+	if err != nil {
+		return fmt.Errorf("settle message %s of %s under fence %d: %w", s.MessageID, s.Sender, s.Fence, err)
+	}
+	i.Status = store.Settled
+	put(t, t.inbox, i.InboxKey, i)
+	return nil
+}
+
+// leased finds an inbox row that is in progress under the fence.
+func (t *tables) leased(k store.InboxKey, fence int64) (store.Inbox, error) {
+	i, found := t.inbox[k]
+	switch {
+	case !found:
+		return i, store.ErrNotFound
+	case i.Status != store.InProgress || i.Attempt != fence:
+		return i, store.ErrFenced
+	}
+	return i, nil
+}
+
+func (t *tables) claim(e store.Effect) error {
+	if _, found := t.effects[e.EffectKey]; found {
+		return fmt.Errorf("claim effect %s of %s: %w", e.Key, e.Sender, store.ErrDuplicate)
+	}
+	t.putEffect(e)
+	return nil
+}
+
+func (t *tables) putEffect(e store.Effect) {
+	e.Fingerprint, e.At, e.ExpiresAt = bytes.Clone(e.Fingerprint), clock(e.At), clock(e.ExpiresAt)
+	put(t, t.effects, e.EffectKey, e)
+}
+
+func (t *tables) record(turn store.Turn) error {
+	old := t.turns[turn.Key]
+	if _, found := old[turn.Ordinal]; found {
+		return fmt.Errorf("record turn %d of %s in conversation %s: %w", turn.Ordinal, turn.Owner, turn.Conversation, store.ErrDuplicate)
+	}
+	turn.Data, turn.At = bytes.Clone(turn.Data), clock(turn.At)
+	turns := maps.Clone(old)
+	if turns == nil {
+		turns = map[int]store.Turn{}
+	}
+	turns[turn.Ordinal] = turn
+	put(t, t.turns, turn.Key, turns)
+	return nil
+}
+
+func (t *tables) dropUnsent(x *store.Exchange) error {
+	if x == nil {
+		return errors.New("drop the unsent messages: the write set has no exchange to drop them from")
+	}
+	for _, l := range t.lines[x.Key] {
+		if o := t.outbox[l]; o.Status == store.Pending && o.Attempt == 0 && !o.Overtakes {
+			o.Status = store.Dropped
+			t.putOutgoing(l, o)
+		}
+	}
+	return nil
+}

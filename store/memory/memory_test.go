@@ -1,0 +1,129 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"testing"
+
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/memory"
+	"github.com/parley-agents/parley/store/storetest"
+)
+
+func TestMemoryIsAConformingStore(t *testing.T) {
+	storetest.Run(t, place)
+}
+
+// place is a store that each call after the first reopens.
+func place(t *testing.T) storetest.Place {
+	var s *memory.Store
+	return func() store.Store {
+		if s == nil {
+			s = memory.New()
+			return s
+		}
+		var err error
+		if s, err = s.Reopen(); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+}
+
+func TestASecondHolderIsRefusedUntilTheFirstCloses(t *testing.T) {
+	first := memory.New()
+	if _, err := first.Reopen(); !errors.Is(err, store.ErrInUse) {
+		t.Fatalf("got %v, want in use", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := first.Reopen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil { // again, and not the second's
+		t.Fatal(err)
+	}
+	if _, err := first.Reopen(); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("while the second is open: got %v, want in use", err)
+	}
+	if _, err := second.Owners(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNobodySharesMemoryWithTheStore(t *testing.T) {
+	s := memory.New()
+	ctx := t.Context()
+	k := store.Key{Owner: "a", Conversation: "c", Peer: "b"}
+	x := store.Exchange{Key: k, State: protocol.Exchange{Asked: []string{"m"}}}
+	envelope, data := []byte("envelope"), []byte("data")
+	err := s.Commit(ctx, store.WriteSet{Exchange: &x,
+		Entries: []store.Entry{{Owner: "a", Conversation: "c", Envelope: envelope}},
+		Turns:   []store.Turn{{Key: k, Ordinal: 1, Data: data}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scribble := func() {
+		x.State.Asked[0], envelope[0], data[0] = "!", '!', '!'
+	}
+	for range 2 { // over what was written, then over what was read
+		scribble()
+		read, err := s.Exchange(ctx, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := s.Log(ctx, "a", "c", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns, err := s.Turns(ctx, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s %s %s", read.State.Asked, log[0].Envelope, turns[0].Data); got != "[m] envelope data" {
+			t.Fatalf("the store now holds %s", got)
+		}
+		x.State.Asked, envelope, data = read.State.Asked, log[0].Envelope, turns[0].Data
+	}
+}
+
+func ExampleNew() {
+	ctx := context.Background()
+	s := memory.New()
+	defer s.Close()
+
+	k := store.Key{Owner: "agent://local/planner", Conversation: "trip-8841", Peer: "agent://local/flights"}
+	x := store.Exchange{Key: k, State: protocol.Open(protocol.RequestV1, k.Conversation, k.Owner, k.Peer, protocol.Initiator)}
+	if err := s.Commit(ctx, store.WriteSet{Exchange: &x}); err != nil {
+		log.Fatal(err)
+	}
+	found, err := s.Conversations(ctx, "", 10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found[0].ID, found[0].Peers, found[0].State)
+	// Output: trip-8841 [agent://local/flights] live
+}
+
+func ExampleStore_Reopen() {
+	ctx := context.Background()
+	s := memory.New()
+	if _, err := s.Identity(ctx, store.Identity{Owner: "agent://local/planner"}); err != nil {
+		log.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		log.Fatal(err)
+	}
+	again, err := s.Reopen()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer again.Close()
+	fmt.Println(again.Owners(ctx))
+	// Output: [agent://local/planner] <nil>
+}

@@ -1,0 +1,4 @@
+package sqlite
+
+// Driver is the driver of this build.
+const Driver = driver
