@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-agents/parley"
+)
+
+// command is the tree of verbs.
+func (p process) command() *cobra.Command {
+	root := group("parley", "Look after a Parley installation")
+	root.Long = root.Short + ".\n\n" + exitHelp()
+	root.SilenceErrors = true
+	root.SilenceUsage = true
+	root.PersistentFlags().StringP("output", "o", formatTable, strings.Join(formats(), " or "))
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if f := format(c); !slices.Contains(formats(), f) {
+			return fmt.Errorf("output %q: want %s", f, strings.Join(formats(), " or "))
+		}
+		if verb, ok := c.Context().Value(running{}).(*running); ok {
+			verb.started = true
+		}
+		return nil
+	}
+	root.AddCommand(p.versionCommand(), p.doctorCommand(), p.repairCommand(), p.schemaCommand(), p.conversationCommand())
+	return root
+}
+
+// group is a command that only holds verbs; alone it shows its help.
+func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("there is no %q in %q: see %s --help", args[0], c.CommandPath(), c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(verbs...)
+	return c
+}
+
+// dbFlag adds the flag that names the store.
+func dbFlag(c *cobra.Command, path *string) {
+	fallback := os.Getenv("PARLEY_DB")
+	if fallback == "" {
+		fallback = parley.DefaultDB
+	}
+	c.Flags().StringVar(path, "db", fallback, "the SQLite file of the store (environment: PARLEY_DB)")
+}
