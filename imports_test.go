@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"repair":              {"guard/schema", "llm", "internal/strictjson", "internal/mutant"},
 	"store":               {"envelope", "protocol"},
 	"store/sqlite":        {"store", "envelope", "protocol"},
+	"store/memory":        {"store", "envelope", "protocol"},
 	"store/storetest":     {"store", "envelope", "protocol"},
 	"agent": {"envelope", "protocol", "guard", "guard/schema", "repair", "llm", "store",
 		"internal/strictjson", "internal/mutant"},
@@ -43,7 +44,7 @@ var mayImportOutside = map[string][]string{
 	"guard":               {"github.com/go-jose/go-jose/v4"},
 	"guard/schema":        {"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"llm":                 {"github.com/sashabaranov/go-openai"},
-	"store/sqlite":        {"github.com/mattn/go-sqlite3"},
+	"store/sqlite":        {"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	"store/storetest":     {"pgregory.net/rapid"},
 	"internal/strictjson": {},
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -24,7 +25,13 @@ type Agent struct {
 	offers map[string]*offer // by capability
 	tools  []*tool
 	peers  []peer
+	limits Limits
+	checks map[string][]check // by capability
+	layers []Layer
 	faults []error
+
+	instructions []func(context.Context) string
+	offerWhen    []func(context.Context, string) bool
 }
 
 // Option configures an agent.
@@ -104,6 +111,11 @@ func (a *Agent) check() error {
 	for _, o := range a.offers {
 		if _, byModel := o.answer.(modelAnswer); byModel && a.model == nil {
 			a.fault("contract %s is answered by the model, but the agent has none", o.Name)
+		}
+	}
+	for capability := range a.checks {
+		if a.offers[capability] == nil {
+			a.fault("a check is given for %s, which is not answered", capability)
 		}
 	}
 	names := map[string]bool{}

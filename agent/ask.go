@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -64,71 +63,116 @@ type question struct {
 	identity string
 }
 
-// Ask opens an exchange with another agent and waits for how it ends. It
-// returns the result, or the typed error of the outcome: RefusedError,
-// FailedError, NotUnderstoodError, CancelledError, ExpiredError or, when the
-// deadline passed and nothing is known, UnknownError. Content that does not
-// fit the contract's schema is refused before anything is sent.
+// Ask opens an exchange with another agent and waits for how it ends: Start,
+// then Wait. It returns the result, or the typed error of the outcome:
+// RefusedError, FailedError, NotUnderstoodError, CancelledError, ExpiredError
+// or, when the deadline passed and nothing is known, UnknownError. Content that
+// does not fit the contract's schema is refused before anything is sent.
 //
 // When ctx ends first, the exchange is cancelled and ctx's cause returned.
 // Inside a handler, conversation, hop and remaining time come from ctx, and a
 // second run of the handler meets the first one's exchange.
 func Ask[In, Out any](ctx context.Context, from *Agent, to string, c protocol.Contract[In, Out], in In, opts ...AskOption) (Out, error) {
-	var none Out
-	if from.host == nil {
-		return none, fmt.Errorf("agent %s: %w", from.name, ErrStopped)
-	}
-	bound, err := from.host.asked.bind(c, func() (*guard.Contract, error) { return bind(c) })
+	x, err := Start(ctx, from, to, c, in, opts...)
 	if err != nil {
+		var none Out
 		return none, err
+	}
+	out, err := x.Wait(ctx)
+	if err != nil && ctx.Err() != nil {
+		x.host.cancel(x.host.running, x.key)
+	}
+	return out, err
+}
+
+// pose makes the question of a typed call.
+func pose[In, Out any](from *Agent, to string, c protocol.Contract[In, Out], in In, opts []AskOption) (*question, error) {
+	bound, err := bindAsked(from, c)
+	if err != nil {
+		return nil, err
 	}
 	content, err := schema.Encode(bound.Input, in)
 	if err != nil {
-		return none, fmt.Errorf("asking %s for %s: %w", to, c.Name(), err)
+		return nil, fmt.Errorf("asking %s for %s: %w", to, c.Name(), err)
 	}
-	q := &question{from: from, to: to, contract: bound, content: content, within: askWithin}
+	q := &question{host: from.host, from: from, to: to, contract: bound, content: content, within: askWithin}
 	for _, o := range opts {
 		o.applyAsk(q)
 	}
-	final, err := q.ask(ctx)
-	if err != nil {
-		return none, err
-	}
-	return schema.Decode[Out](bound.ReadResult(), final.Content())
+	return q, nil
 }
 
-// ask opens the exchange and waits.
-func (q *question) ask(ctx context.Context) (*envelope.Envelope, error) {
-	q.host = q.from.host
-	running, err := q.host.live()
-	if err != nil {
-		return nil, err
+// bindAsked is the contract with its schemas, made once for each host.
+func bindAsked[In, Out any](from *Agent, c protocol.Contract[In, Out]) (*guard.Contract, error) {
+	if from.host == nil {
+		return nil, fmt.Errorf("agent %s: %w", from.name, ErrStopped)
+	}
+	return from.host.asked.bind(c, func() (*guard.Contract, error) { return bind(c) })
+}
+
+// start opens the exchange, unless an earlier run of the asking work did.
+func (q *question) start(ctx context.Context) (store.Key, error) {
+	var none store.Key
+	if _, err := q.host.live(); err != nil {
+		return none, err
 	}
 	peer, err := q.host.resolve(q.to)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if peer == q.from.URI() {
-		return nil, ErrSelf
+		return none, ErrSelf
 	}
 	if _, _, ok := q.host.dir.find(peer); !ok {
-		return nil, fmt.Errorf("asking %s: %w", peer, ErrUnknownPeer)
+		return none, fmt.Errorf("asking %s: %w", peer, ErrUnknownPeer)
 	}
 	if j := jobOf(ctx); j != nil && j.agent == q.from {
 		q.parent = j
 		if err := j.agree(ctx); err != nil {
-			return nil, err
+			return none, err
 		}
 	}
 	k := store.Key{Owner: q.from.URI(), Conversation: q.conversation(), Peer: peer}
 	q.host.asked.put(k.Owner, q.contract)
+	if err := q.pass(ctx, peer); err != nil {
+		return none, err
+	}
 	if err := q.openExchange(ctx, k); err != nil {
-		return nil, err
+		return none, err
 	}
 	if q.opened != nil {
 		q.opened(k.Conversation)
 	}
-	return q.host.wait(ctx, running, k)
+	return k, nil
+}
+
+// pass takes the opening act through the layers of the asking agent.
+func (q *question) pass(ctx context.Context, peer string) error {
+	if len(q.from.layers) == 0 {
+		return nil
+	}
+	act, err := q.from.passAct(ctx, Act{Performative: envelope.Request, Contract: q.contract.Name.String(), To: peer, Content: q.content})
+	if err != nil {
+		return fmt.Errorf("asking %s for %s: %w", peer, q.contract.Name, err)
+	}
+	if err := q.contract.Input.Validate(act.Content); err != nil {
+		return fmt.Errorf("asking %s for %s, after the layers: %w", peer, q.contract.Name, err)
+	}
+	q.content = act.Content
+	return nil
+}
+
+// ask opens the exchange and waits; when ctx ends first, it cancels.
+func (q *question) ask(ctx context.Context) (*envelope.Envelope, error) {
+	k, err := q.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	final, err := q.host.wait(ctx, k)
+	if err != nil && ctx.Err() != nil {
+		q.host.cancel(q.host.running, k)
+	}
+	return final, err
 }
 
 // conversation is the id of the new conversation: fresh, or derived from the
@@ -207,51 +251,4 @@ func (q *question) header(s *step) (envelope.Header, error) {
 	}
 	s.host.stamp(&h, s.now, trace)
 	return h, nil
-}
-
-// wait returns the act that ended the exchange ok, or the outcome's error.
-func (h *Host) wait(ctx, running context.Context, k store.Key) (*envelope.Envelope, error) {
-	for {
-		moved, release := h.watches.next(k)
-		x, err := h.store.Exchange(context.WithoutCancel(ctx), k)
-		if err != nil {
-			release()
-			return nil, fmt.Errorf("waiting for %s: %w", k.Peer, err)
-		}
-		if x.State.Done() {
-			release()
-			if err := x.State.Err(); err != nil {
-				return nil, err
-			}
-			return h.message(context.WithoutCancel(ctx), k, store.Received, x.Final)
-		}
-		select {
-		case <-moved:
-			release()
-		case <-running.Done():
-			release()
-			return nil, ErrStopped
-		case <-ctx.Done():
-			release()
-			h.cancel(running, k)
-			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-// cancel withdraws an exchange that nobody waits for any more.
-func (h *Host) cancel(ctx context.Context, k store.Key) {
-	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
-		p, err := protocol.Lookup(s.x.State.Protocol)
-		if err != nil {
-			return err
-		}
-		if _, ok := p.Table(s.x.State.Role).Next(s.x.State.State, "!cancel"); !ok {
-			return errNothing
-		}
-		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Cancel}})
-	})
-	if err != nil && !errors.Is(err, ErrStopped) {
-		h.log.Error("parley.cancel.failed", "conversation", k.Conversation, "peer", k.Peer, "error", err)
-	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,24 +60,13 @@ type directory struct {
 func (d *directory) add(l Link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	known := l.agents()
 	kept := []Link{l}
 	for _, old := range d.links {
-		if !covers(known, old.agents()) {
+		if slices.ContainsFunc(old.agents, func(uri string) bool { return !slices.Contains(l.agents, uri) }) {
 			kept = append(kept, old)
 		}
 	}
 	d.links = kept
-}
-
-// covers reports whether every agent of old is one of known.
-func covers(known, old map[string]ed25519.PublicKey) bool {
-	for uri := range old {
-		if known[uri] == nil {
-			return false
-		}
-	}
-	return true
 }
 
 // find returns the transport to an agent and its key.
@@ -84,8 +74,8 @@ func (d *directory) find(uri string) (Transport, ed25519.PublicKey, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for _, l := range d.links {
-		if key, ok := l.agents()[uri]; ok {
-			return l.transport, key, true
+		if slices.Contains(l.agents, uri) {
+			return l.transport, l.key(uri), true
 		}
 	}
 	return nil, nil, false

@@ -47,7 +47,16 @@ func begin(t *testing.T, clock agent.Clock, s store.Store, agents ...*agent.Agen
 	if s == nil {
 		s = open(t, filepath.Join(t.TempDir(), "parley.db"))
 	}
+	return beginWith(t, clock, s, nil, agents...)
+}
+
+// beginWith starts a host that reaches others from the first moment.
+func beginWith(t *testing.T, clock agent.Clock, s store.Store, others []*agent.Host, agents ...*agent.Agent) *agent.Host {
+	t.Helper()
 	h := agent.NewHost(agent.Config{Store: s, Clock: clock, Log: slog.New(slog.DiscardHandler)}, agents...)
+	for _, other := range others {
+		h.Connect(agent.PeerHost(other))
+	}
 	if err := h.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-agents/parley/envelope"
@@ -39,35 +41,21 @@ type decline struct {
 	Reason string `json:"reason" jsonschema:"pattern=^[a-z][a-z0-9-]*$,maxLength=40" jsonschema_description:"one lower-case word, such as no-availability"`
 }
 
-// functions lists what the model of the agent may do in the exchange's state:
-// the moves that the protocol allows its role now, the agent's tools and the
-// contracts of the peers it may ask.
-func (a *Agent) functions(o *offer, role protocol.Role, state protocol.State) ([]*function, error) {
-	p, err := protocol.Lookup(o.Protocol)
-	if err != nil {
-		return nil, err
-	}
+// functions lists what the model of the agent can do in an exchange of the
+// offer: the acts that end a turn, the agent's tools and the contracts of the
+// peers it may ask. Which of them it may do now is available's to say.
+func (a *Agent) functions(o *offer) ([]*function, error) {
 	declined, err := schema.For[decline]("parley.decline/v1")
 	if err != nil {
 		return nil, err
 	}
-	var list []*function
-	for _, m := range p.Moves(role, state) {
-		if m.Status == envelope.Partial || m.Status == envelope.Cancelled {
-			continue // an item of a stream or the answer to a cancel ends no turn
-		}
-		f := &function{name: string(m.Performative), move: &m, params: declined}
-		switch m.Performative {
-		case envelope.Inform:
-			f.params, f.description = o.Result, "Give the result. This ends your turn."
-		case envelope.Refuse:
-			f.description = "Say that you will not do it, before anything was started. This ends your turn."
-		case envelope.Failure:
-			f.description = "Say that you tried and could not. This ends your turn."
-		default:
-			continue
-		}
-		list = append(list, f)
+	move := func(u protocol.Utterance, params *schema.Schema, description string) *function {
+		return &function{name: string(u.Performative), move: &u, params: params, description: description + " This ends your turn."}
+	}
+	list := []*function{
+		move(protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}, o.Result, "Give the result."),
+		move(protocol.Utterance{Performative: envelope.Refuse}, declined, "Say that you will not do it, before anything was started."),
+		move(protocol.Utterance{Performative: envelope.Failure}, declined, "Say that you tried and could not."),
 	}
 	for _, t := range a.tools {
 		list = append(list, &function{name: t.name, description: t.description, params: t.input, tool: t})
@@ -120,6 +108,38 @@ func legal(name string) string {
 func legalName(name string) string {
 	name = legal(name)
 	return name[:min(len(name), maxName)]
+}
+
+// available are the functions that may be called now: the acts that the
+// protocol allows in the state that the exchange is in, and the tools and
+// peers that the agent offers at this moment.
+func (t *turn) available(ctx context.Context) ([]*function, error) {
+	x, err := t.job.host.store.Exchange(ctx, t.job.key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the exchange: %w", err)
+	}
+	p, err := protocol.Lookup(x.State.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	moves := p.Moves(x.State.Role, x.State.State)
+	var list []*function
+	for _, f := range t.functions {
+		if f.move != nil && slices.Contains(moves, *f.move) || f.move == nil && t.job.agent.mayOffer(ctx, f.name) {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+// mayOffer reports whether a function that is no act is offered now.
+func (a *Agent) mayOffer(ctx context.Context, function string) bool {
+	for _, when := range a.offerWhen {
+		if !when(ctx, function) {
+			return false
+		}
+	}
+	return true
 }
 
 // offered is the list as a model sees it.

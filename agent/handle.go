@@ -49,6 +49,9 @@ func Handle[In, Out any](c protocol.Contract[In, Out], fn func(ctx context.Conte
 			if err != nil {
 				return nil, fmt.Errorf("writing what %s returns: %w", o.Name, err)
 			}
+			if err := a.checked(ctx, o, content); err != nil {
+				return nil, fmt.Errorf("checking what %s returns: %w", o.Name, err)
+			}
 			return content, nil
 		}))
 	})

@@ -27,11 +27,10 @@ type Config struct {
 	// Log receives what an operator should see; it never carries content.
 	// Default: slog.Default().
 	Log *slog.Logger
+	// Observer is told what the log is told, as values. Default: nobody.
+	Observer Observer
 	// Authority is the tenant of the host's agents. Default: "local".
 	Authority string
-	// Links lead to agents elsewhere from the first moment on, so that work
-	// which goes on after a restart finds them. Connect adds more later.
-	Links []Link
 	// CarrierTimeout is how long one send may take. Default: 5 s.
 	CarrierTimeout time.Duration
 }
@@ -60,6 +59,7 @@ type Host struct {
 
 	jobs    jobs
 	watches watches
+	bus     bus
 	tokens  tokens
 	out     outgoing
 	asked   asked
@@ -134,10 +134,7 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	h.running, h.halt = context.WithCancelCause(context.WithoutCancel(ctx))
 	h.state = started
-	h.dir.add(Link{transport: inProcess{h}, agents: func() map[string]ed25519.PublicKey { return h.ring }})
-	for _, l := range h.cfg.Links {
-		h.dir.add(l)
-	}
+	h.dir.add(Link{transport: inProcess{h}, agents: h.owners, key: func(uri string) ed25519.PublicKey { return h.ring[uri] }})
 	for uri, a := range h.agents {
 		for _, p := range a.peers {
 			for _, c := range p.contracts {
@@ -262,17 +259,19 @@ func (h *Host) live() (context.Context, error) {
 }
 
 // Connect makes the agents behind the link reachable. It may be called at any
-// time; the newest link to an agent counts.
+// time; the newest link to an agent counts. Work that an earlier host left
+// behind goes on as soon as this one starts: connect it before, so that the
+// work finds whom it asks.
 func (h *Host) Connect(l Link) { h.dir.add(l) }
 
 // Store is the host's store, for reading.
 func (h *Host) Store() store.Store { return h.store }
 
-// publicKeys are the keys of the host's agents, none before it has started.
-func (h *Host) publicKeys() map[string]ed25519.PublicKey {
+// publicKey is the key of one of the host's agents, nil before it has started.
+func (h *Host) publicKey(uri string) ed25519.PublicKey {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.ring
+	return h.ring[uri]
 }
 
 // spawn runs f in a goroutine that Stop waits for.

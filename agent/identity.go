@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -49,12 +50,12 @@ func (h *Host) token(sender, receiver string) (string, error) {
 // proves none.
 func (h *Host) authenticate(e *envelope.Envelope) string {
 	_, key, ok := h.dir.find(e.Sender())
-	if !ok {
+	if !ok || key == nil {
 		return ""
 	}
 	claims, err := guard.Verify(e.Header().Auth, key, e.Receiver(), h.seam.now())
 	if err != nil {
-		h.log.Warn("parley.auth.refused", "sender", e.Sender(), "receiver", e.Receiver(), "message", e.ID(), "error", err)
+		h.report(h.running, AuthRefused, keyOf(e), err, slog.String("message", e.ID()))
 		return ""
 	}
 	return claims.Sender

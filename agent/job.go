@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -107,7 +108,7 @@ func (h *Host) runJob(k store.Key) {
 	j, o, err := h.prepare(h.running, k)
 	if err != nil {
 		if h.running.Err() == nil {
-			h.log.Error("parley.work.failed", "conversation", k.Conversation, "peer", k.Peer, "error", err)
+			h.report(h.running, WorkFailed, k, err)
 		}
 		return
 	}
@@ -122,7 +123,7 @@ func (h *Host) runJob(k store.Key) {
 		return
 	}
 	if err := j.conclude(h.running, res, err, context.Cause(ctx)); err != nil && h.running.Err() == nil {
-		h.log.Error("parley.work.failed", "conversation", k.Conversation, "peer", k.Peer, "error", err)
+		h.report(h.running, WorkFailed, k, err)
 	}
 }
 
@@ -161,8 +162,8 @@ func (j *job) run(ctx context.Context, o *offer) (res result, err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			j.host.log.Error("parley.handler.panicked", "conversation", j.key.Conversation, "contract", o.Name.String(),
-				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			j.host.report(ctx, HandlerPanicked, j.key, nil, slog.String("contract", o.Name.String()),
+				slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 			err = Fail(envelope.CodePermanent, "handler-panic")
 		}
 	}()
@@ -171,12 +172,41 @@ func (j *job) run(ctx context.Context, o *offer) (res result, err error) {
 
 // conclude ends the exchange by the act that the handler's outcome calls for.
 func (j *job) conclude(ctx context.Context, res result, failed, cause error) error {
-	err := j.end(ctx, j.decide(res, failed, cause))
+	err := j.end(ctx, j.pass(ctx, j.decide(res, failed, cause), cause))
 	if _, misshapen := errors.AsType[*envelope.ShapeError](err); misshapen {
 		// What was decided fits no envelope: too long, or a reason that is no word.
 		err = j.end(ctx, j.incident(err))
 	}
 	return err
+}
+
+// pass takes the act that ends the exchange through the agent's layers.
+func (j *job) pass(ctx context.Context, d draft, cause error) draft {
+	if len(j.agent.layers) == 0 || d.act.Status == envelope.Cancelled {
+		return d
+	}
+	before := Act{Performative: d.act.Performative, To: j.key.Peer, Content: d.content}
+	if name, err := protocol.ParseName(j.header.Schema); err == nil {
+		before.Contract = name.String()
+	}
+	if d.err != nil {
+		before.Code, before.Reason = d.err.Code, d.err.Reason
+	}
+	act, err := j.agent.passAct(context.WithValue(ctx, jobKey{}, j), before)
+	o := j.agent.lookup(j.header.Capability)
+	if err == nil && o != nil && d.act.Performative == envelope.Inform {
+		if err = o.Result.Validate(act.Content); err != nil {
+			err = fmt.Errorf("the result of %s, after the layers: %w", o.Name, err)
+		}
+	}
+	if err != nil {
+		return j.decide(result{}, err, cause)
+	}
+	d.content = act.Content
+	if d.err != nil && (act.Code != d.err.Code || act.Reason != d.err.Reason) {
+		d.err = envelope.NewError(act.Code, act.Reason)
+	}
+	return d
 }
 
 func (j *job) end(ctx context.Context, d draft) error {
@@ -216,8 +246,8 @@ func (j *job) decide(res result, failed, cause error) draft {
 func (j *job) incident(failed error) draft {
 	told := envelope.NewError(envelope.CodePermanent, "handler")
 	told.Detail = &envelope.Detail{Incident: j.host.seam.id()}
-	j.host.log.Error("parley.handler.failed", "conversation", j.key.Conversation, "capability", j.header.Capability,
-		"incident", told.Detail.Incident, "error", failed)
+	j.host.report(j.host.running, HandlerFailed, j.key, failed, slog.String("capability", j.header.Capability),
+		slog.String("incident", told.Detail.Incident))
 	return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: told}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"sync"
 	"time"
@@ -46,7 +47,7 @@ func (h *Host) pump() {
 			if ctx.Err() != nil {
 				return
 			}
-			h.log.Error("parley.store.failed", "error", err)
+			h.report(ctx, StoreFailed, store.Key{}, err)
 			next = h.seam.now().Add(firstBackoff)
 		}
 		for _, t := range due.Timers {
@@ -99,7 +100,7 @@ func (h *Host) fire(ctx context.Context, t store.Timer) {
 		return s.tick(ctx, t.Name)
 	})
 	if err != nil && ctx.Err() == nil {
-		h.log.Error("parley.timer.failed", "timer", string(t.Name), "conversation", t.Conversation, "error", err)
+		h.report(ctx, TimerFailed, t.Key, err, slog.String("timer", string(t.Name)))
 	}
 }
 
@@ -133,7 +134,7 @@ func (h *Host) send(ctx context.Context, row store.Outbox) {
 	if err != nil {
 		delivery.Status, delivery.LastError = store.Pending, err.Error()
 		delivery.NextAt = h.seam.now().Add(h.backoff(delivery.Attempt))
-		h.log.Info("parley.send.failed", "message", row.MessageID, "receiver", row.Receiver, "attempt", delivery.Attempt, "error", err)
+		h.report(ctx, SendFailed, row.Key(), err, slog.String("message", row.MessageID), slog.Int("attempt", delivery.Attempt))
 	}
 	h.record(ctx, delivery)
 }
@@ -141,7 +142,7 @@ func (h *Host) send(ctx context.Context, row store.Outbox) {
 func (h *Host) record(ctx context.Context, d store.Delivery) bool {
 	err := h.store.Commit(ctx, store.WriteSet{Deliveries: []store.Delivery{d}})
 	if err != nil && ctx.Err() == nil {
-		h.log.Error("parley.store.failed", "message", d.MessageID, "error", err)
+		h.report(ctx, StoreFailed, store.Key{Owner: d.Owner}, err, slog.String("message", d.MessageID))
 	}
 	return err == nil
 }

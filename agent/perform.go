@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -33,7 +34,9 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	var errs []error
+	begin := func(c call) { t.tell(&Calling{ID: c.id, Function: c.name, Arguments: c.args}) }
 	keep := func(c call, data []byte, err error) {
+		t.tell(&Called{ID: c.id, Function: c.name, Result: data})
 		mu.Lock()
 		defer mu.Unlock()
 		r.results[c.id] = data
@@ -41,6 +44,7 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 	}
 	for _, c := range work {
 		if c.fault == nil && c.function.contract != nil {
+			begin(c)
 			group.Go(func() {
 				data, err := t.askPeer(ctx, c)
 				keep(c, data, err)
@@ -52,6 +56,7 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 		case c.fault != nil:
 			keep(c, c.fault, nil)
 		case c.function.tool != nil:
+			begin(c)
 			data, err := t.runTool(ctx, c)
 			keep(c, data, err)
 		}
@@ -75,6 +80,8 @@ type outcome struct {
 	Reason  string          `json:"reason,omitempty"`
 	Pointer string          `json:"pointer,omitempty"`
 	Want    string          `json:"want,omitempty"`
+	// Hint is what a tool or a check of the agent's own asks for.
+	Hint string `json:"hint,omitempty"`
 }
 
 // askPeer opens a nested exchange with the peer. Nothing of it is recorded
@@ -160,14 +167,14 @@ func (t *turn) runTool(ctx context.Context, c call) ([]byte, error) {
 
 // invoke calls the Go function and contains what goes wrong in it.
 func (t *turn) invoke(ctx context.Context, c call) (data []byte) {
-	log := t.job.host.log.With("conversation", t.job.key.Conversation, "tool", c.function.name)
+	name := slog.String("tool", c.function.name)
 	defer func() {
 		if p := recover(); p != nil {
-			log.Error("parley.tool.panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			t.job.host.report(ctx, ToolPanicked, t.job.key, nil, name, slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 			data = mustJSON(outcome{Outcome: "failed", Code: envelope.CodePermanent, Reason: "handler-panic"})
 		}
 	}()
-	out, err := c.function.tool.run(context.WithValue(ctx, callKey{}, c.id), c.args)
+	out, err := t.job.agent.callTool(context.WithValue(ctx, callKey{}, c.id), c.function.tool, c.args)
 	if err == nil {
 		data = mustJSON(outcome{Outcome: "ok", Result: out})
 		// What cannot be quoted to the model is a fault of the tool.
@@ -175,9 +182,12 @@ func (t *turn) invoke(ctx context.Context, c call) (data []byte) {
 			return data
 		}
 	}
+	if again, ok := errors.AsType[*RetryError](err); ok {
+		return mustJSON(outcome{Outcome: "retry", Hint: again.Hint})
+	}
 	if d, ok := errors.AsType[*Decision](err); ok {
 		return mustJSON(outcome{Outcome: "failed", Code: d.Code, Reason: d.Reason})
 	}
-	log.Warn("parley.tool.failed", "error", err)
+	t.job.host.report(ctx, ToolFailed, t.job.key, err, name)
 	return mustJSON(outcome{Outcome: "failed", Code: envelope.CodePermanent, Reason: "handler"})
 }

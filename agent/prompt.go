@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // messages builds the prompt anew for each call, under a fresh nonce: the
 // agent's own instructions in the system message, everything that others said
 // as quoted data.
-func (t *turn) messages() ([]llm.Message, error) {
+func (t *turn) messages(ctx context.Context) ([]llm.Message, error) {
 	channel, err := guard.NewChannel(t.job.host.seam)
 	if err != nil {
 		return nil, err
@@ -24,7 +25,7 @@ func (t *turn) messages() ([]llm.Message, error) {
 		return nil, err
 	}
 	list := []llm.Message{
-		{Role: llm.RoleSystem, Text: t.system(channel)},
+		{Role: llm.RoleSystem, Text: t.system(ctx, channel)},
 		{Role: llm.RoleUser, Text: question},
 	}
 	for _, r := range t.history {
@@ -37,13 +38,20 @@ func (t *turn) messages() ([]llm.Message, error) {
 	return list, nil
 }
 
-func (t *turn) system(c guard.Channel) string {
-	return strings.Join([]string{
-		t.prompt,
-		fmt.Sprintf("You are the agent %s. You were asked for %s.", t.job.agent.name, t.offer.Name),
-		"Answer only by calling functions: those that find things out as often as you need, then exactly one that ends your turn.",
-		c.Rule(),
-	}, "\n\n")
+func (t *turn) system(ctx context.Context, c guard.Channel) string {
+	parts := []string{t.prompt}
+	for _, fn := range t.job.agent.instructions {
+		if text := fn(ctx); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	parts = append(parts, fmt.Sprintf("You are the agent %s. You were asked for %s.", t.job.agent.name, t.offer.Name))
+	if t.chat {
+		parts = append(parts, "Call functions to find things out as often as you need, then answer in plain text.")
+	} else {
+		parts = append(parts, "Answer only by calling functions: those that find things out as often as you need, then exactly one that ends your turn.")
+	}
+	return strings.Join(append(parts, c.Rule()), "\n\n")
 }
 
 // messages are the model's reply as it stands after repair, and the results.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -20,10 +21,15 @@ const (
 	effectTTL  = 7 * 24 * time.Hour
 )
 
+// keyOf names the exchange of a received message.
+func keyOf(e *envelope.Envelope) store.Key {
+	return store.Key{Owner: e.Receiver(), Conversation: e.Conversation(), Peer: e.Sender()}
+}
+
 // receive judges a message and takes the step that it calls for.
 func (h *Host) receive(ctx context.Context, e *envelope.Envelope) ([]*envelope.Envelope, error) {
 	caller := h.authenticate(e)
-	k := store.Key{Owner: e.Receiver(), Conversation: e.Conversation(), Peer: e.Sender()}
+	k := keyOf(e)
 	var replies []*envelope.Envelope
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
 		replies = nil
@@ -62,8 +68,9 @@ func (h *Host) note(v *guard.Violation, e *envelope.Envelope) {
 		return
 	}
 	h.counts.add("violation." + v.Rule)
-	h.log.Warn("parley.guard.refused", "rule", v.Rule, "answer", string(v.Answer), "sender", e.Sender(), "receiver", e.Receiver(),
-		"conversation", e.Conversation(), "message", e.ID(), "code", string(v.Code), "reason", v.Reason, "pointer", v.Pointer)
+	h.report(h.running, GuardRefused, keyOf(e), v.Err, slog.String("rule", v.Rule), slog.String("answer", string(v.Answer)),
+		slog.String("message", e.ID()), slog.String("code", string(v.Code)), slog.String("reason", v.Reason), slog.String("pointer", v.Pointer))
+	h.bus.tell(keyOf(e), &Refused{Rule: v.Rule, Code: v.Code, Reason: v.Reason, Pointer: v.Pointer})
 }
 
 func (s *step) view(ctx context.Context, caller string, e *envelope.Envelope) (guard.View, error) {

@@ -44,7 +44,7 @@ func (l lives) ask(t *testing.T) (Booking, error) {
 		}
 		go func() {
 			defer close(reopened)
-			agent.Introduce(a, begin(t, nil, open(t, path), l.second))
+			agent.Introduce(a, beginWith(t, nil, open(t, path), []*agent.Host{a}, l.second))
 		}()
 	}
 	if l.when == nil {

@@ -70,6 +70,7 @@ func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*
 			f()
 		}
 		h.watches.wake(k)
+		h.bus.tell(k, nil)
 		if len(s.set.Outbox) > 0 || s.timed() {
 			h.poke()
 		}

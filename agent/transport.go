@@ -40,12 +40,15 @@ type Transport interface {
 // Link is a place where other agents can be reached.
 type Link struct {
 	transport Transport
-	agents    func() map[string]ed25519.PublicKey
+	// agents are the URIs of those who can be reached there, key is the key
+	// of one of them, nil as long as it is not known.
+	agents []string
+	key    func(uri string) ed25519.PublicKey
 }
 
 // PeerHost is the link to another host of this process.
 func PeerHost(h *Host) Link {
-	return Link{transport: inProcess{h}, agents: h.publicKeys}
+	return Link{transport: inProcess{h}, agents: h.owners, key: h.publicKey}
 }
 
 // Through puts a transport around the link's own, to watch it or to make it

@@ -6,27 +6,26 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/llm"
+	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/repair"
 	"github.com/parley-agents/parley/store"
 )
 
-// The limits of a model's work on one exchange.
-const (
-	maxRounds     = 16
-	maxModelCalls = 32
-	maxNudges     = 2
-	// repairShare is how much of the remaining time repair may use.
-	repairShare = 0.6
-)
+// repairShare is how much of the remaining time repair may use.
+const repairShare = 0.6
 
-// modelAnswer lets the model answer.
-type modelAnswer struct{ prompt string }
+// modelAnswer lets the model answer. In a chat, plain text is an answer.
+type modelAnswer struct {
+	prompt string
+	chat   bool
+}
 
 // turn is a model's work on one exchange. Its every output is a call: a tool,
 // a peer's contract, or exactly one act that ends the turn. It cannot name a
@@ -36,6 +35,8 @@ type turn struct {
 	job       *job
 	offer     *offer
 	prompt    string
+	chat      bool
+	limits    Limits
 	input     []byte
 	functions []*function
 	record    *recorder
@@ -68,11 +69,7 @@ type call struct {
 }
 
 func (m modelAnswer) answer(ctx context.Context, j *job, o *offer, input []byte) (result, error) {
-	x, err := j.host.store.Exchange(ctx, j.key)
-	if err != nil {
-		return result{}, fmt.Errorf("reading the exchange: %w", err)
-	}
-	functions, err := j.agent.functions(o, x.State.Role, x.State.State)
+	functions, err := j.agent.functions(o)
 	if err != nil {
 		return result{}, err
 	}
@@ -80,7 +77,7 @@ func (m modelAnswer) answer(ctx context.Context, j *job, o *offer, input []byte)
 	if err != nil {
 		return result{}, err
 	}
-	t := &turn{job: j, offer: o, prompt: m.prompt, input: input, functions: functions, record: record,
+	t := &turn{job: j, offer: o, prompt: m.prompt, chat: m.chat, limits: j.agent.limits.withDefaults(), input: input, functions: functions, record: record,
 		integrity: envelope.Peer.Min(j.header.Labels.Integrity)}
 	act, err := t.run(ctx)
 	if err != nil {
@@ -91,9 +88,12 @@ func (m modelAnswer) answer(ctx context.Context, j *job, o *offer, input []byte)
 
 // run takes rounds until one of them is an act.
 func (t *turn) run(ctx context.Context) (call, error) {
-	for n := 1; n <= maxRounds; n++ {
+	for n := 1; n <= t.limits.Rounds; n++ {
 		r, err := t.round(ctx, n)
 		if err != nil {
+			return call{}, err
+		}
+		if err := t.check(ctx, &r); err != nil {
 			return call{}, err
 		}
 		work, acts := r.split()
@@ -101,7 +101,7 @@ func (t *turn) run(ctx context.Context) (call, error) {
 			return acts[0], nil
 		}
 		if len(work) == 0 {
-			if t.nudges++; t.nudges > maxNudges {
+			if t.nudges++; t.nudges > t.limits.Nudges {
 				return call{}, Fail(envelope.CodePermanent, "model")
 			}
 			r.nudge = "Your reply ended nothing. Call exactly one of the functions."
@@ -112,6 +112,30 @@ func (t *turn) run(ctx context.Context) (call, error) {
 		t.history = append(t.history, r)
 	}
 	return call{}, Fail(envelope.CodeCapacity, "budget")
+}
+
+// check lets the agent's own rules judge a result before it ends the turn.
+func (t *turn) check(ctx context.Context, r *round) error {
+	_, acts := r.split()
+	if len(acts) != 1 || acts[0].function.move.Performative != envelope.Inform {
+		return nil
+	}
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.id != acts[0].id {
+			continue
+		}
+		failed := t.job.agent.checked(ctx, t.offer, c.args)
+		if failed == nil {
+			return nil
+		}
+		if t.nudges++; t.nudges > t.limits.Nudges {
+			t.job.host.report(ctx, HandlerFailed, t.job.key, failed, slog.String("capability", t.job.header.Capability))
+			return Fail(envelope.CodePermanent, "check")
+		}
+		c.fault = mustJSON(outcome{Outcome: "failed", Code: envelope.CodeValidation, Reason: "check", Hint: failed.Error()})
+	}
+	return nil
 }
 
 // split parts the calls of a round. An act beside other calls is not taken
@@ -143,6 +167,12 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 	t.calls++
 	t.model = reply.Model
 	t.usage = t.usage.Add(reply.Usage)
+	if t.limits.Tokens > 0 && t.usage.InputTokens+t.usage.OutputTokens > t.limits.Tokens {
+		return round{}, Fail(envelope.CodeCapacity, "budget")
+	}
+	if t.chat && len(reply.Calls) == 0 && reply.Text != "" && reply.Finish == llm.FinishStop {
+		return t.spoken(n, reply.Text)
+	}
 	r := round{text: reply.Text, results: map[string][]byte{}}
 	fixed, err := t.fix(ctx, strconv.Itoa(n), reply)
 	if err != nil {
@@ -164,26 +194,51 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 			// What it meant is not to be had without the rest of the
 			// conversation, so it is told there, and may try again.
 			v := fixed[i].GaveUp
-			if t.nudges++; t.nudges > maxNudges {
+			if t.nudges++; t.nudges > t.limits.Nudges {
 				return round{}, &Decision{Act: envelope.Failure, Code: envelope.CodePermanent, Reason: guard.ReasonSchema, pointer: v.Pointer, want: v.Want}
 			}
 			made.fault = mustJSON(outcome{Outcome: "failed", Code: envelope.CodeValidation, Reason: guard.ReasonSchema, Pointer: v.Pointer, Want: v.Want})
+		}
+		if i >= t.limits.Calls {
+			made.fault = mustJSON(outcome{Outcome: "failed", Code: envelope.CodeCapacity, Reason: "too-many-calls"})
 		}
 		r.calls = append(r.calls, made)
 	}
 	return r, nil
 }
 
+// spoken is a round whose text is the answer of a chat.
+func (t *turn) spoken(n int, text string) (round, error) {
+	args, err := canonical(protocol.Said{Text: protocol.Text(text)})
+	if err != nil {
+		return round{}, fmt.Errorf("what the model said: %w", err)
+	}
+	if err := t.offer.Result.Validate(args); err != nil {
+		return round{}, &Decision{Act: envelope.Failure, Code: envelope.CodePermanent, Reason: guard.ReasonSchema, pointer: "/text"}
+	}
+	f := t.find(string(envelope.Inform))
+	return round{results: map[string][]byte{}, calls: []call{{id: fmt.Sprintf("%d.1", n), function: f, name: f.name, args: args}}}, nil
+}
+
 // ask puts the history to the model.
 func (t *turn) ask(ctx context.Context) (*llm.Response, error) {
-	if t.calls >= maxModelCalls {
+	if t.calls >= t.limits.ModelCalls {
 		return nil, Fail(envelope.CodeCapacity, "budget")
 	}
-	messages, err := t.messages()
+	messages, err := t.messages(ctx)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := t.job.agent.model.Complete(ctx, llm.Request{Messages: messages, Functions: offered(t.functions), Choice: llm.ChoiceRequired})
+	now, err := t.available(ctx)
+	if err != nil {
+		return nil, err
+	}
+	choice := llm.ChoiceRequired
+	if t.chat {
+		choice = llm.ChoiceAuto
+	}
+	request := llm.Request{Messages: messages, Functions: offered(now), Choice: choice}
+	reply, err := t.job.agent.callModel(ctx, request, t.complete)
 	if err == nil {
 		return reply, nil
 	}
@@ -191,11 +246,14 @@ func (t *turn) ask(ctx context.Context) (*llm.Response, error) {
 		return nil, context.Cause(ctx)
 	}
 	failed, ok := errors.AsType[*llm.Error](err)
-	if ok && failed.Kind == llm.ErrorOutputInvalid {
+	if !ok {
+		return nil, err // a layer's
+	}
+	if failed.Kind == llm.ErrorOutputInvalid {
 		return &llm.Response{Model: "unknown", Finish: llm.FinishStop}, nil // it answered with nothing that can be used
 	}
-	t.job.host.log.Error("parley.model.failed", "conversation", t.job.key.Conversation, "error", err)
-	if ok && failed.Temporary() {
+	t.job.host.report(ctx, ModelFailed, t.job.key, err)
+	if failed.Temporary() {
 		return nil, Fail(envelope.CodeTransient, "model")
 	}
 	return nil, Fail(envelope.CodePermanent, "model")
@@ -210,7 +268,7 @@ func (t *turn) fix(ctx context.Context, n string, reply llm.Response) ([]mended,
 	now := t.job.host.seam.now()
 	r := repair.Repairer{Model: t.job.agent.model, Nonce: t.job.host.seam, Now: t.job.host.seam.now,
 		Budget: repair.Budget{Deadline: now.Add(time.Duration(repairShare * float64(t.job.header.ReplyBy.Sub(now))))}}
-	left := maxModelCalls - t.calls
+	left := t.limits.ModelCalls - t.calls
 	fixed := make([]mended, len(reply.Calls))
 	asked := false
 	for i, c := range reply.Calls {
@@ -222,6 +280,7 @@ func (t *turn) fix(ctx context.Context, n string, reply llm.Response) ([]mended,
 		if finish == llm.FinishCalls {
 			finish = llm.FinishStop // the model was done: it said what to call
 		}
+		r.Observe = func(e repair.Event) { t.tell(&Mended{Function: f.name, Event: e}) }
 		r.Budget.Tries = left
 		if left == 0 {
 			r.Budget.Tries = -1
@@ -254,7 +313,7 @@ func (t *turn) noteRepair(f *function, res repair.Result) {
 	}
 	h := t.job.host
 	h.counts.add("repair")
-	h.log.Info("parley.repair", "conversation", t.job.key.Conversation, "function", f.name, "tries", res.Tries, "fixes", len(res.Fixes))
+	h.report(h.running, Repaired, t.job.key, nil, slog.String("function", f.name), slog.Int("tries", res.Tries), slog.Int("fixes", len(res.Fixes)))
 }
 
 func (t *turn) find(name string) *function {

@@ -66,25 +66,38 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	}
 	w := &World{opts: o, faults: o.Faults, ledger: &Ledger{}, traveller: agent.New("traveller"),
 		seats: newLossy(contract.BookFlight.Name().Capability()), rooms: newLossy(contract.BookHotel.Name().Capability())}
-	var err error
-	if w.planner, err = w.host(ctx, "planner", nil, w.traveller, plannerAgent(o.Model)); err != nil {
-		return nil, err
+	if err := w.start(ctx); err != nil {
+		return nil, errors.Join(err, w.Close(context.WithoutCancel(ctx)))
 	}
-	if w.flights, err = w.host(ctx, "flights", w.seats.watch, w.flightsAgent()); err != nil {
-		return nil, errors.Join(err, w.Close(ctx))
-	}
-	var points []point
-	if o.Faults.RestartHotel {
-		points = restartPoints()
-	}
-	if w.hotels, err = w.hotelsHost(ctx, points); err != nil {
-		return nil, errors.Join(err, w.Close(ctx))
-	}
-	w.connect()
 	return w, nil
 }
 
-// host opens the store of that name and starts a host of the agents on it.
+// start starts the suppliers first and the planner last, with all of them
+// connected: work that an earlier run left behind goes on at once.
+func (w *World) start(ctx context.Context) (err error) {
+	if w.planner, err = w.host(ctx, "planner", nil, w.traveller, plannerAgent(w.opts.Model)); err != nil {
+		return err
+	}
+	if w.flights, err = w.host(ctx, "flights", w.seats.watch, w.flightsAgent()); err != nil {
+		return err
+	}
+	var points []point
+	if w.faults.RestartHotel {
+		points = restartPoints()
+	}
+	if w.hotels, err = w.hotelsHost(ctx, points); err != nil {
+		return err
+	}
+	w.connect(w.hotels)
+	for _, h := range []*agent.Host{w.flights, w.hotels, w.planner} {
+		if err := h.Start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// host opens the store of that name and describes a host of the agents on it.
 func (w *World) host(ctx context.Context, name string, wrap func(store.Store) store.Store, agents ...*agent.Agent) (*agent.Host, error) {
 	var s store.Store
 	s, err := sqlite.Open(ctx, filepath.Join(w.opts.Dir, name+".db"))
@@ -94,14 +107,10 @@ func (w *World) host(ctx context.Context, name string, wrap func(store.Store) st
 	if wrap != nil {
 		s = wrap(s)
 	}
-	h := agent.NewHost(agent.Config{Store: s, Log: w.opts.Log.With("host", name)}, agents...)
-	if err := h.Start(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return h, nil
+	return agent.NewHost(agent.Config{Store: s, Log: w.opts.Log.With("host", name)}, agents...), nil
 }
 
-// hotelsHost starts the hotels' host, which is dropped at the given points.
+// hotelsHost is the hotels' host, which is dropped at the given points.
 func (w *World) hotelsHost(ctx context.Context, points []point) (*agent.Host, error) {
 	f := &fragile{points: points}
 	f.crash = func() { w.restartHotels(f) }
@@ -124,6 +133,10 @@ func (w *World) restartHotels(f *fragile) {
 			w.opts.Log.Error("dropping the hotels' host", "error", err)
 		}
 		h, err := w.hotelsHost(context.Background(), f.remaining())
+		if err == nil {
+			w.connect(h)
+			err = h.Start(context.Background())
+		}
 		if err != nil {
 			w.opts.Log.Error("reopening the hotels' host", "error", err)
 			return
@@ -131,15 +144,11 @@ func (w *World) restartHotels(f *fragile) {
 		w.mu.Lock()
 		w.hotels = h
 		w.mu.Unlock()
-		w.connect()
 	})
 }
 
 // connect makes the hosts reachable for each other.
-func (w *World) connect() {
-	w.mu.Lock()
-	hotels := w.hotels
-	w.mu.Unlock()
+func (w *World) connect(hotels *agent.Host) {
 	link := func(lossy *lossy, faulty bool, other *agent.Host) {
 		if faulty {
 			lossy.between(w.planner, other)

@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/llm"
+)
+
+// ToolCall is one call of an agent's own tool.
+type ToolCall struct {
+	Tool      string
+	Arguments json.RawMessage
+}
+
+// Act is an act that an agent decided on, before it is sealed.
+type Act struct {
+	Performative envelope.Performative
+	// Contract is the name of the contract it belongs to, To its receiver.
+	Contract string
+	To       string
+	// Content is what it says, nil for a refusal or failure.
+	Content json.RawMessage
+	// Code and Reason are those of a refusal or failure.
+	Code   envelope.Code
+	Reason string
+}
+
+// Layer wraps what an agent does. A nil field wraps nothing. Each function
+// sees the call, may change it before it hands it to next, may change what
+// comes back, and may veto by returning an error without calling next. It runs
+// in the goroutine of the work and ends when ctx does.
+type Layer struct {
+	// Model wraps a call of the model; an error that is no *llm.Error ends the
+	// turn as if a handler had returned it.
+	Model func(ctx context.Context, r llm.Request, next func(context.Context, llm.Request) (*llm.Response, error)) (*llm.Response, error)
+	// Tool wraps a call of an own tool; its error is told as the tool's own.
+	Tool func(ctx context.Context, c ToolCall, next func(context.Context, ToolCall) (json.RawMessage, error)) (json.RawMessage, error)
+	// Act wraps an act that opens an exchange or ends one. Changed content is
+	// checked against the contract's schema again. A veto of an opening act is
+	// returned to whoever asked; a veto of an ending one becomes what the
+	// error would be if a handler returned it: Refuse, Fail, or an incident.
+	Act func(ctx context.Context, a Act, next func(context.Context, Act) error) error
+}
+
+// Around puts a layer around what the agent does. The first one given is the
+// outermost.
+func Around(l Layer) Option { return option(func(a *Agent) { a.layers = append(a.layers, l) }) }
+
+// callModel calls the model through the layers.
+func (a *Agent) callModel(ctx context.Context, r llm.Request, last func(context.Context, llm.Request) (*llm.Response, error)) (*llm.Response, error) {
+	next := last
+	for i := len(a.layers) - 1; i >= 0; i-- {
+		if wrap := a.layers[i].Model; wrap != nil {
+			inner := next
+			next = func(ctx context.Context, r llm.Request) (*llm.Response, error) { return wrap(ctx, r, inner) }
+		}
+	}
+	return next(ctx, r)
+}
+
+// callTool calls a tool through the layers.
+func (a *Agent) callTool(ctx context.Context, t *tool, args []byte) ([]byte, error) {
+	next := func(ctx context.Context, c ToolCall) (json.RawMessage, error) { return t.run(ctx, c.Arguments) }
+	for i := len(a.layers) - 1; i >= 0; i-- {
+		if wrap := a.layers[i].Tool; wrap != nil {
+			inner := next
+			next = func(ctx context.Context, c ToolCall) (json.RawMessage, error) { return wrap(ctx, c, inner) }
+		}
+	}
+	return next(ctx, ToolCall{Tool: t.name, Arguments: args})
+}
+
+// passAct takes an act through the layers and returns it as they leave it.
+func (a *Agent) passAct(ctx context.Context, act Act) (Act, error) {
+	passed := act
+	next := func(_ context.Context, act Act) error {
+		passed = act
+		return nil
+	}
+	vetoed := true
+	last := next
+	next = func(ctx context.Context, act Act) error {
+		vetoed = false
+		return last(ctx, act)
+	}
+	for i := len(a.layers) - 1; i >= 0; i-- {
+		if wrap := a.layers[i].Act; wrap != nil {
+			inner := next
+			next = func(ctx context.Context, act Act) error { return wrap(ctx, act, inner) }
+		}
+	}
+	err := next(ctx, act)
+	if err == nil && vetoed {
+		err = Refuse(envelope.CodeAuth, "policy")
+	}
+	// Who an act is from, and which act it is, is not a layer's to change.
+	passed.Performative, passed.Contract, passed.To = act.Performative, act.Contract, act.To
+	return passed, err
+}

@@ -1,0 +1,13 @@
+package agent
+
+import "github.com/parley-agents/parley/protocol"
+
+// Chat lets the agent's model answer plain text with plain text, under the
+// built-in contract protocol.Chat. Its tools and peers are offered to it as in
+// Answer; text that it writes without calling anything is its answer.
+func Chat(prompt string) Option {
+	return option(func(a *Agent) {
+		bound, err := bind(protocol.Chat())
+		a.offer(bound, err, modelAnswer{prompt: prompt, chat: true})
+	})
+}

@@ -1,0 +1,57 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/parley-agents/parley/guard/schema"
+	"github.com/parley-agents/parley/protocol"
+)
+
+// check is a rule about a result that no schema can say.
+type check func(ctx context.Context, content []byte) error
+
+// Check adds a rule to the results of a contract that the agent answers,
+// beyond what the schema says: that an end lies after a start, that a total is
+// a sum. It is called with each result before it is sent. Its error is told to
+// the model, which may try again within its limits; from a Go handler it is an
+// error like any other. Several checks are called in the order given.
+func Check[In, Out any](c protocol.Contract[In, Out], fn func(ctx context.Context, out Out) error) Option {
+	return option(func(a *Agent) {
+		capability := c.Name().Capability()
+		if a.checks == nil {
+			a.checks = map[string][]check{}
+		}
+		a.checks[capability] = append(a.checks[capability], func(ctx context.Context, content []byte) error {
+			o := a.offers[capability]
+			if o == nil {
+				return fmt.Errorf("contract %s is not answered", c.Name())
+			}
+			out, err := schema.Decode[Out](o.Result, content)
+			if err != nil {
+				return err
+			}
+			return fn(ctx, out)
+		})
+	})
+}
+
+// checked runs the checks of a result.
+func (a *Agent) checked(ctx context.Context, o *offer, content []byte) error {
+	for _, c := range a.checks[o.Name.Capability()] {
+		if err := c(ctx, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RetryError is a tool's answer that the model should ask differently.
+type RetryError struct{ Hint string }
+
+func (e *RetryError) Error() string { return "ask differently: " + e.Hint }
+
+// Retry is the error of a tool that was called with arguments it cannot use as
+// they are: the hint, such as "which year?", is told to the model, which may
+// call again within its limits. It is not a failure of the tool.
+func Retry(hint string) error { return &RetryError{Hint: hint} }

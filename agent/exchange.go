@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/guard/schema"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// Exchange is an exchange that one of this host's agents opened. It is a
+// handle, not the exchange itself: that lives in the store, goes on without
+// the handle and can be met again with Resume. It is safe for concurrent use.
+type Exchange[Out any] struct {
+	host     *Host
+	key      store.Key
+	contract *guard.Contract
+}
+
+// Start opens an exchange with another agent and returns when the question is
+// durable, before it is answered. Whatever happens to ctx afterwards, the
+// exchange goes on until it is answered, cancelled or its deadline passes.
+func Start[In, Out any](ctx context.Context, from *Agent, to string, c protocol.Contract[In, Out], in In, opts ...AskOption) (*Exchange[Out], error) {
+	q, err := pose(from, to, c, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	k, err := q.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Exchange[Out]{host: from.host, key: k, contract: q.contract}, nil
+}
+
+// Resume is the handle of an exchange that the agent opened earlier, perhaps
+// before a restart. An exchange that the store does not have gives
+// store.ErrNotFound.
+func Resume[In, Out any](ctx context.Context, from *Agent, to, conversation string, c protocol.Contract[In, Out]) (*Exchange[Out], error) {
+	bound, err := bindAsked(from, c)
+	if err != nil {
+		return nil, err
+	}
+	peer, err := from.host.resolve(to)
+	if err != nil {
+		return nil, err
+	}
+	k := store.Key{Owner: from.URI(), Conversation: conversation, Peer: peer}
+	if _, err := from.host.store.Exchange(ctx, k); err != nil {
+		return nil, fmt.Errorf("resuming the exchange with %s: %w", peer, err)
+	}
+	from.host.asked.put(k.Owner, bound)
+	return &Exchange[Out]{host: from.host, key: k, contract: bound}, nil
+}
+
+// ID is the id of the conversation.
+func (x *Exchange[Out]) ID() string { return x.key.Conversation }
+
+// Peer is the URI of the agent that was asked.
+func (x *Exchange[Out]) Peer() string { return x.key.Peer }
+
+// Wait returns the result when the exchange ends, or the typed error of its
+// outcome. When ctx ends first it returns ctx's cause and the exchange goes on;
+// when the host stops, ErrStopped. It may be called any number of times.
+func (x *Exchange[Out]) Wait(ctx context.Context) (Out, error) {
+	final, err := x.host.wait(ctx, x.key)
+	if err != nil {
+		var none Out
+		return none, err
+	}
+	return schema.Decode[Out](x.contract.ReadResult(), final.Content())
+}
+
+// Cancel withdraws the question. It returns when the cancel is durable; Wait
+// tells what came of it, which may be the result if that was on its way. An
+// exchange that has ended is left as it is.
+func (x *Exchange[Out]) Cancel(ctx context.Context) error { return x.host.withdraw(ctx, x.key) }
+
+// Events tells what happens in the exchange on this side: the acts so far,
+// then what comes, until the exchange has ended, ctx ends or the host stops.
+// See Watch for what it promises.
+func (x *Exchange[Out]) Events(ctx context.Context) iter.Seq2[Event, error] {
+	return x.host.watch(ctx, x.key)
+}
+
+// wait returns the act that ended the exchange ok, or the outcome's error.
+func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error) {
+	running, err := h.live()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		moved, release := h.watches.next(k)
+		x, err := h.store.Exchange(context.WithoutCancel(ctx), k)
+		if err == nil && !x.State.Done() {
+			select {
+			case <-moved:
+			case <-running.Done():
+				err = ErrStopped
+			case <-ctx.Done():
+				err = context.Cause(ctx)
+			}
+			release()
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		release()
+		if err != nil {
+			return nil, fmt.Errorf("waiting for %s: %w", k.Peer, err)
+		}
+		if err := x.State.Err(); err != nil {
+			return nil, err
+		}
+		return h.message(context.WithoutCancel(ctx), k, store.Received, x.Final)
+	}
+}
+
+// withdraw sends cancel, if the exchange is in a state that can be cancelled.
+func (h *Host) withdraw(ctx context.Context, k store.Key) error {
+	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
+		p, err := protocol.Lookup(s.x.State.Protocol)
+		if err != nil {
+			return err
+		}
+		if _, ok := p.Table(s.x.State.Role).Next(s.x.State.State, "!cancel"); !ok {
+			return errNothing
+		}
+		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Cancel}})
+	})
+	return err
+}
+
+// cancel withdraws an exchange that nobody waits for any more.
+func (h *Host) cancel(ctx context.Context, k store.Key) {
+	if err := h.withdraw(ctx, k); err != nil && !errors.Is(err, ErrStopped) {
+		h.observe(ctx, Observation{Name: CancelFailed, Owner: k.Owner, Conversation: k.Conversation, Peer: k.Peer, Err: err})
+	}
+}

@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/parley-agents/parley/store"
+)
+
+// The names of what a host reports. They are stable: dashboards and alarms may
+// hang on them.
+const (
+	GuardRefused    = "parley.guard.refused"
+	AuthRefused     = "parley.auth.refused"
+	SendFailed      = "parley.send.failed"
+	StoreFailed     = "parley.store.failed"
+	TimerFailed     = "parley.timer.failed"
+	WorkFailed      = "parley.work.failed"
+	CancelFailed    = "parley.cancel.failed"
+	HandlerFailed   = "parley.handler.failed"
+	HandlerPanicked = "parley.handler.panicked"
+	ToolFailed      = "parley.tool.failed"
+	ToolPanicked    = "parley.tool.panicked"
+	ModelFailed     = "parley.model.failed"
+	Repaired        = "parley.repair"
+	Stepped         = "parley.step"
+)
+
+// Observation is one thing that an operator may want to see. It never carries
+// content, nor anything else that a peer wrote but names, ids and codes.
+type Observation struct {
+	// Name is one of the constants of this package.
+	Name string
+	// Owner, Conversation and Peer name the exchange, where there is one.
+	Owner, Conversation, Peer string
+	// Attrs are the rest.
+	Attrs []slog.Attr
+	// Err is the cause, for the operator only.
+	Err error
+}
+
+// Observer sees what a host reports, beside the log. Observe is called from
+// many goroutines at once and must not block.
+type Observer interface {
+	Observe(ctx context.Context, o Observation)
+}
+
+// report observes something of the exchange k.
+func (h *Host) report(ctx context.Context, name string, k store.Key, err error, attrs ...slog.Attr) {
+	h.observe(ctx, Observation{Name: name, Owner: k.Owner, Conversation: k.Conversation, Peer: k.Peer, Attrs: attrs, Err: err})
+}
+
+// observe logs and tells the observer.
+func (h *Host) observe(ctx context.Context, o Observation) {
+	if h.cfg.Observer != nil {
+		h.cfg.Observer.Observe(ctx, o)
+	}
+	level := levelOf(o.Name)
+	if !h.log.Enabled(ctx, level) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, len(o.Attrs)+4)
+	for _, a := range []slog.Attr{slog.String("owner", o.Owner), slog.String("conversation", o.Conversation), slog.String("peer", o.Peer)} {
+		if a.Value.String() != "" {
+			attrs = append(attrs, a)
+		}
+	}
+	attrs = append(attrs, o.Attrs...)
+	if o.Err != nil {
+		attrs = append(attrs, slog.Any("error", o.Err))
+	}
+	h.log.LogAttrs(ctx, level, o.Name, attrs...)
+}
+
+func levelOf(name string) slog.Level {
+	switch name {
+	case Stepped:
+		return slog.LevelDebug
+	case SendFailed, Repaired:
+		return slog.LevelInfo
+	case GuardRefused, AuthRefused, ToolFailed:
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}
