@@ -12,11 +12,15 @@ import (
 // FromEnv returns the model that the environment names. OPENAI_BASE_URL says where
 // it is, OPENAI_API_KEY opens it and PARLEY_MODEL picks it; with a base URL or a
 // key the result is a *Client. With neither it is a *Rehearsed that answers by the
-// given rules, so that a program runs on a machine that has no model; it must be
-// started, and Describe says that it is no language model.
+// given rules, or by rehearsal.Generic if there are none, so that a program runs on
+// a machine that has no model; it must be started, and Describe says that it is no
+// language model.
 func FromEnv(rules ...rehearsal.Rule) Model {
 	base, key := os.Getenv("OPENAI_BASE_URL"), os.Getenv("OPENAI_API_KEY")
 	if base == "" && key == "" {
+		if len(rules) == 0 {
+			rules = []rehearsal.Rule{rehearsal.Generic}
+		}
 		return Rehearse(rehearsal.New(rehearsal.Options{Rules: rules}))
 	}
 	return NewOpenAI(Config{BaseURL: base, APIKey: key, Model: os.Getenv("PARLEY_MODEL")})
