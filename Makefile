@@ -3,7 +3,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TRIP = $(GO) run ./examples/trip-planner --data "$$dir"
 SENTENCE = "two of us from Helsinki to Lisbon in three weeks for 4 nights, under 900 euros"
 
-.PHONY: demo test lint mutants fuzz
+.PHONY: demo test lint purego mutants fuzz
 
 # A trip is planned and booked, first without and then with accidents.
 demo:
@@ -21,6 +21,10 @@ test:
 lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
 	$(GO) run $(STATICCHECK) ./...
+
+# The store without cgo.
+purego:
+	CGO_ENABLED=0 $(GO) test ./store/...
 
 # Each safeguard is switched off in turn; the tests must notice.
 mutants:
