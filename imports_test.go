@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"store/storetest":     {"store", "envelope", "protocol"},
 	"agent": {"envelope", "protocol", "guard", "guard/schema", "repair", "llm", "store",
 		"internal/strictjson", "internal/mutant"},
+	"transcript":      {},
 	"agent/agenttest": {"agent", "envelope", "protocol", "llm", "store", "store/sqlite"},
 	"":                {"agent", "store/sqlite"},
 }

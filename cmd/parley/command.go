@@ -27,7 +27,8 @@ func (p process) command() *cobra.Command {
 		}
 		return nil
 	}
-	root.AddCommand(p.versionCommand(), p.doctorCommand(), p.repairCommand(), p.schemaCommand(), p.conversationCommand())
+	root.AddCommand(p.versionCommand(), p.doctorCommand(), p.repairCommand(), p.schemaCommand(), p.conversationCommand(),
+		p.traceCommand())
 	return root
 }
 

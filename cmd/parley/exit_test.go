@@ -77,6 +77,8 @@ func TestMistakesInTheArgumentsExitWithTwoAndPrintNoData(t *testing.T) {
 		{"conversation", "ls", "--limit", "few"}, {"conversation", "ls", "--limit", "0"}, {"conversation", "ls", "--owner", "Not A Name"},
 		{"repair"}, {"repair", "--schema", "nowhere.json"}, {"repair", "--schema", "main.go"}, {"repair", "--schema", weather, "text"},
 		{"repair", "--schema", weather, "--finish-reason", "done"}, {"repair", "--schema", t.TempDir()}, {"completion", "bash", "x"},
+		{"trace", "check"}, {"trace", "validate"}, {"trace", "validate", "a", "b"}, {"trace", "validate", "nowhere.json"},
+		{"trace", "validate", "main.go"}, {"trace", "validate", t.TempDir()},
 	} {
 		got := runCommand(t, "{}", args...)
 		if got.code != exitUsage || got.stdout != "" || !strings.HasPrefix(got.stderr, "parley: ") || strings.Count(got.stderr, "\n") != 1 {

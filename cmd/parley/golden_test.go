@@ -41,6 +41,10 @@ func TestEveryVerbPrintsItsGoldenOutput(t *testing.T) {
 		{"conversation-show", "", "conversation show " + conversation1, exitOK},
 		{"conversation-show-envelopes", "", "conversation show --envelopes --owner flights " + conversation1, exitOK},
 		{"conversation-show.json", "", "conversation show -o json " + conversation1, exitOK},
+		{"trace-validate", "", "trace validate testdata/trace.json", exitOK},
+		{"trace-validate.json", "", "trace validate -o json testdata/trace.json", exitOK},
+		{"trace-validate-faulty", "", "trace validate testdata/trace-faulty.json", exitFailed},
+		{"trace-validate-faulty.json", "", "trace validate -o json testdata/trace-faulty.json", exitFailed},
 		{"conversation-show-envelopes.json", "", "conversation show -o json --envelopes --owner flights " + conversation1, exitOK},
 	} {
 		got := runCommand(t, c.stdin, strings.Fields(c.args)...)
@@ -90,6 +94,7 @@ func TestTheHelpOfAVerbNamesEveryMemberOfItsJSON(t *testing.T) {
 		"version.json": "version", "doctor.json": "doctor", "schema-ls.json": "schema ls", "repair-repaired.json": "repair",
 		"repair-needs-model.json": "repair", "conversation-ls.json": "conversation ls",
 		"conversation-show.json": "conversation show", "conversation-show-envelopes.json": "conversation show",
+		"trace-validate-faulty.json": "trace validate",
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", golden+".golden"))
 		if err != nil {
