@@ -39,7 +39,8 @@ func Correlation(id string) AskOption { return askOption(func(q *question) { q.c
 func OnBehalfOf(actor string) AskOption { return askOption(func(q *question) { q.actor = actor }) }
 
 // Opened calls f with the conversation's id once the question is durable and
-// before it is answered.
+// before it is waited for. f runs in the goroutine that asks: Start returns
+// when it has, and if it panics, the caller does; the exchange goes on.
 func Opened(f func(conversation string)) AskOption {
 	return askOption(func(q *question) { q.opened = f })
 }
@@ -58,6 +59,8 @@ type question struct {
 	actor       string
 	opened      func(string)
 	parent      *job
+	// call is the model's call in which the parent asks, "" outside one.
+	call string
 	// identity tells equal questions of one job apart; a second run of the job
 	// must give the same one.
 	identity string
@@ -69,7 +72,8 @@ type question struct {
 // or, when the deadline passed and nothing is known, UnknownError. Content that
 // does not fit the contract's schema is refused before anything is sent.
 //
-// When ctx ends first, the exchange is cancelled and ctx's cause returned.
+// When ctx ends first, the exchange is cancelled and ctx's cause returned. When
+// the host stops, the exchange is left to its next life and ErrStopped returned.
 // Inside a handler, conversation, hop and remaining time come from ctx, and a
 // second run of the handler meets the first one's exchange.
 func Ask[In, Out any](ctx context.Context, from *Agent, to string, c protocol.Contract[In, Out], in In, opts ...AskOption) (Out, error) {
@@ -126,8 +130,11 @@ func (q *question) start(ctx context.Context) (store.Key, error) {
 	if _, _, ok := q.host.dir.find(peer); !ok {
 		return none, fmt.Errorf("asking %s: %w", peer, ErrUnknownPeer)
 	}
+	if ctx.Err() != nil {
+		return none, context.Cause(ctx)
+	}
 	if j := jobOf(ctx); j != nil && j.agent == q.from {
-		q.parent = j
+		q.parent, q.call = j, callOf(ctx)
 		if err := j.agree(ctx); err != nil {
 			return none, err
 		}
@@ -151,7 +158,8 @@ func (q *question) pass(ctx context.Context, peer string) error {
 	if len(q.from.layers) == 0 {
 		return nil
 	}
-	act, err := q.from.passAct(ctx, Act{Performative: envelope.Request, Contract: q.contract.Name.String(), To: peer, Content: q.content})
+	k := store.Key{Owner: q.from.URI(), Peer: peer}
+	act, err := q.from.passAct(ctx, k, Act{Performative: envelope.Request, Contract: q.contract.Name.String(), To: peer, Content: q.content})
 	if err != nil {
 		return fmt.Errorf("asking %s for %s: %w", peer, q.contract.Name, err)
 	}
@@ -183,7 +191,7 @@ func (q *question) conversation() string {
 	}
 	identity := q.identity
 	if identity == "" {
-		what := q.to + "\x00" + q.contract.Name.String() + "\x00" + string(q.host.fingerprint(q.content))
+		what := q.call + "\x00" + q.to + "\x00" + q.contract.Name.String() + "\x00" + string(q.host.fingerprint(q.content))
 		identity = fmt.Sprintf("%s\x00%d", what, q.parent.ordinal(what))
 	}
 	p := q.parent.key

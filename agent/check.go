@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/protocol"
@@ -13,9 +15,14 @@ type check func(ctx context.Context, content []byte) error
 
 // Check adds a rule to the results of a contract that the agent answers,
 // beyond what the schema says: that an end lies after a start, that a total is
-// a sum. It is called with each result before it is sent. Its error is told to
-// the model, which may try again within its limits; from a Go handler it is an
-// error like any other. Several checks are called in the order given.
+// a sum. It is called with each result that would end the work, before any
+// Layer sees it. The text of its error is told to the model as data, at most
+// 1000 bytes of it, and the model may try again until its nudges are spent,
+// which ends the exchange as failure(permanent, check); the peer never sees the
+// text. From a Go handler it is an error like any other. Several checks are
+// called in the order given, up to the first that fails; a panic ends the
+// exchange as failure(permanent, handler-panic). A check for a contract that
+// the agent does not answer is reported when its host starts.
 func Check[In, Out any](c protocol.Contract[In, Out], fn func(ctx context.Context, out Out) error) Option {
 	return option(func(a *Agent) {
 		capability := c.Name().Capability()
@@ -52,6 +59,24 @@ type RetryError struct{ Hint string }
 func (e *RetryError) Error() string { return "ask differently: " + e.Hint }
 
 // Retry is the error of a tool that was called with arguments it cannot use as
-// they are: the hint, such as "which year?", is told to the model, which may
-// call again within its limits. It is not a failure of the tool.
+// they are: the hint, such as "which year?", is told to the model as data from
+// the tool, at most 1000 bytes of it, and the model may call again within its
+// limits. It is not a failure of the tool.
 func Retry(hint string) error { return &RetryError{Hint: hint} }
+
+// maxHint bounds, in bytes, what a check or a tool tells the model to mend.
+const maxHint = 1000
+
+// shown is a hint as it can be quoted: text without control characters.
+func shown(hint string) string {
+	hint = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(hint, "\uFFFD"))
+	if len(hint) > maxHint {
+		hint = strings.ToValidUTF8(hint[:maxHint], "")
+	}
+	return hint
+}

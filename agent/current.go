@@ -17,6 +17,13 @@ func jobOf(ctx context.Context) *job {
 	return j
 }
 
+// callOf is the call of a tool, or the durable step, that ctx belongs to, ""
+// outside one.
+func callOf(ctx context.Context) string {
+	call, _ := ctx.Value(callKey{}).(string)
+	return call
+}
+
 // Work is what a handler or a tool may know about the exchange it works for.
 type Work struct {
 	// Sender asked for the work, Actor is on whose behalf.
@@ -58,8 +65,7 @@ func EffectKey(ctx context.Context) string {
 	if key == "" {
 		key = j.header.ConversationID
 	}
-	call, _ := ctx.Value(callKey{}).(string)
-	return effectKey(j.key.Owner, j.key.Peer, j.header.Capability, key, call)
+	return effectKey(j.key.Owner, j.key.Peer, j.header.Capability, key, callOf(ctx))
 }
 
 // Agree tells the peer now that work has started, without waiting for the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"sync"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -37,13 +36,14 @@ type Refused struct {
 	Pointer string
 }
 
-// Calling: the agent's model calls a function.
+// Calling: the agent's model calls a function that is no act.
 type Calling struct {
 	ID, Function string
 	Arguments    json.RawMessage
 }
 
-// Called: the function has returned.
+// Called: the function has returned, or could not be called. Result is what
+// the model is told, nil when the work was stopped before that.
 type Called struct {
 	ID, Function string
 	Result       json.RawMessage
@@ -71,9 +71,12 @@ func (*Mended) event()  {}
 // ended, ctx ends or the host stops.
 //
 // Acts come from the log: none is lost, none is told twice, and they come in
-// order. The other events are told to whoever watches at that moment; a
-// watcher that does not keep up loses the oldest of them. An error ends the
-// sequence: ctx's cause, ErrStopped, or what the store says.
+// order. The other events are told to whoever watches at that moment, and come
+// before the act that ends the exchange; a watcher that does not keep up loses
+// the oldest of them and holds nobody up. An error ends the sequence: ctx's
+// cause, ErrStopped, or what the store says, such as store.ErrNotFound. The
+// sequence may be ranged over again, and from several goroutines: each time it
+// begins at the first act.
 func Watch(ctx context.Context, a *Agent, conversation, peer string) iter.Seq2[Event, error] {
 	if a.host == nil {
 		return func(yield func(Event, error) bool) { yield(nil, ErrStopped) }
@@ -94,8 +97,8 @@ func (h *Host) watch(ctx context.Context, k store.Key) iter.Seq2[Event, error] {
 		}
 		sub := h.bus.subscribe(k)
 		defer h.bus.unsubscribe(k, sub)
-		w := watcher{host: h, key: k}
-		if done, ok := w.acts(ctx, yield); done || !ok {
+		w := watcher{host: h, key: k, yield: yield}
+		if !w.acts(ctx, sub, nil) {
 			return
 		}
 		for {
@@ -108,14 +111,8 @@ func (h *Host) watch(ctx context.Context, k store.Key) iter.Seq2[Event, error] {
 				yield(nil, context.Cause(ctx))
 				return
 			}
-			for _, e := range sub.take() {
-				if e != nil {
-					if !yield(e, nil) {
-						return
-					}
-					continue
-				}
-				if done, ok := w.acts(ctx, yield); done || !ok {
+			for waiting := sub.take(); len(waiting) > 0; waiting = waiting[1:] {
+				if e := waiting[0]; e != nil && !yield(e, nil) || e == nil && !w.acts(ctx, sub, waiting[1:]) {
 					return
 				}
 			}
@@ -125,145 +122,57 @@ func (h *Host) watch(ctx context.Context, k store.Key) iter.Seq2[Event, error] {
 
 // watcher is the place of one watcher in the log.
 type watcher struct {
-	host *Host
-	key  store.Key
-	last int64
+	host  *Host
+	key   store.Key
+	last  int64
+	yield func(Event, error) bool
 }
 
-// acts tells what the log has since the last time. It reports whether the
-// exchange has ended, and whether the consumer wants more.
-func (w *watcher) acts(ctx context.Context, yield func(Event, error) bool) (done, more bool) {
+// acts tells what the log has since the last time, and reports whether there
+// is more to come. Before the act that ends the exchange it tells the events
+// that wait.
+func (w *watcher) acts(ctx context.Context, sub *subscription, waiting []Event) bool {
+	fail := func(err error) bool {
+		w.yield(nil, w.host.cause(ctx, err))
+		return false
+	}
 	x, err := w.host.store.Exchange(ctx, w.key)
 	if err != nil {
-		yield(nil, err)
-		return false, false
+		return fail(err)
 	}
 	log, err := w.host.store.Log(ctx, w.key.Owner, w.key.Conversation, w.last)
 	if err != nil {
-		yield(nil, err)
-		return false, false
+		return fail(err)
 	}
 	for _, entry := range log {
 		w.last = entry.Index
 		if entry.Peer != w.key.Peer {
 			continue
 		}
-		e := &Acted{Index: entry.Index, At: entry.At, Kind: entry.Kind, Event: entry.Event, From: entry.From, To: entry.To}
-		if len(entry.Envelope) > 0 {
-			if e.Message, err = envelope.Decode(entry.Envelope); err != nil {
-				yield(nil, err)
-				return false, false
+		if entry.To.Done() && !entry.From.Done() {
+			for _, e := range append(waiting, sub.take()...) {
+				if e != nil && !w.yield(e, nil) {
+					return false
+				}
 			}
 		}
-		if !yield(e, nil) {
-			return false, false
+		e, err := acted(entry)
+		if err != nil {
+			return fail(err)
+		}
+		if !w.yield(e, nil) {
+			return false
 		}
 	}
-	return x.State.Done(), true
+	return !x.State.Done()
 }
 
-// bus carries events to whoever watches.
-type bus struct {
-	mu   sync.Mutex
-	subs map[store.Key][]*subscription
-}
-
-// maxWaiting bounds the events that wait for one watcher.
-const maxWaiting = 1024
-
-// subscription is the queue of one watcher. A nil event says that the log has
-// grown.
-type subscription struct {
-	ready chan struct{}
-	mu    sync.Mutex
-	queue []Event
-}
-
-func (b *bus) subscribe(k store.Key) *subscription {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.subs == nil {
-		b.subs = map[store.Key][]*subscription{}
+func acted(entry store.Entry) (*Acted, error) {
+	e := &Acted{Index: entry.Index, At: entry.At, Kind: entry.Kind, Event: entry.Event, From: entry.From, To: entry.To}
+	if len(entry.Envelope) == 0 {
+		return e, nil
 	}
-	s := &subscription{ready: make(chan struct{}, 1)}
-	b.subs[k] = append(b.subs[k], s)
-	return s
-}
-
-func (b *bus) unsubscribe(k store.Key, s *subscription) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var rest []*subscription
-	for _, other := range b.subs[k] {
-		if other != s {
-			rest = append(rest, other)
-		}
-	}
-	if b.subs[k] = rest; len(rest) == 0 {
-		delete(b.subs, k)
-	}
-}
-
-// watched reports whether anybody watches the exchange.
-func (b *bus) watched(k store.Key) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.subs[k]) > 0
-}
-
-// tell puts an event into the queues of the exchange's watchers; nil says that
-// the log has grown.
-func (b *bus) tell(k store.Key, e Event) {
-	b.mu.Lock()
-	subs := b.subs[k]
-	b.mu.Unlock()
-	for _, s := range subs {
-		s.put(e)
-	}
-}
-
-func (s *subscription) put(e Event) {
-	s.mu.Lock()
-	s.join(e)
-	s.mu.Unlock()
-	select {
-	case s.ready <- struct{}{}:
-	default:
-	}
-}
-
-// join appends the event, or lets it run into the one before it.
-func (s *subscription) join(e Event) {
-	if n := len(s.queue); n > 0 {
-		last := s.queue[n-1]
-		if e == nil && last == nil {
-			return
-		}
-		if d, ok := e.(*Delta); ok {
-			if before, ok := last.(*Delta); ok {
-				s.queue[n-1] = &Delta{Text: before.Text + d.Text, Reasoning: before.Reasoning + d.Reasoning}
-				return
-			}
-		}
-	}
-	s.queue = append(s.queue, e)
-	if len(s.queue) > maxWaiting {
-		grown := false
-		for _, lost := range s.queue[:maxWaiting/2] {
-			grown = grown || lost == nil
-		}
-		s.queue = append([]Event(nil), s.queue[maxWaiting/2:]...)
-		if grown {
-			s.queue = append([]Event{nil}, s.queue...)
-		}
-	}
-}
-
-// take empties the queue.
-func (s *subscription) take() []Event {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q := s.queue
-	s.queue = nil
-	return q
+	var err error
+	e.Message, err = envelope.Decode(entry.Envelope)
+	return e, err
 }

@@ -24,7 +24,11 @@ type Exchange[Out any] struct {
 
 // Start opens an exchange with another agent and returns when the question is
 // durable, before it is answered. Whatever happens to ctx afterwards, the
-// exchange goes on until it is answered, cancelled or its deadline passes.
+// exchange goes on until it is answered, cancelled or its deadline passes. When
+// ctx has ended before that, nothing is opened and ctx's cause is returned.
+//
+// Inside a handler the exchange belongs to the work as one of Ask does, but is
+// not cancelled with it: a handler that stops early cancels what it started.
 func Start[In, Out any](ctx context.Context, from *Agent, to string, c protocol.Contract[In, Out], in In, opts ...AskOption) (*Exchange[Out], error) {
 	q, err := pose(from, to, c, in, opts)
 	if err != nil {
@@ -38,8 +42,11 @@ func Start[In, Out any](ctx context.Context, from *Agent, to string, c protocol.
 }
 
 // Resume is the handle of an exchange that the agent opened earlier, perhaps
-// before a restart. An exchange that the store does not have gives
-// store.ErrNotFound.
+// before a restart. It must be given the contract that the exchange is about;
+// an answer that came meanwhile is taken as soon as its sender tries again. An
+// exchange that the store does not have, or that the agent did not open, gives
+// store.ErrNotFound. It returns when the store has been read, or with ctx's
+// cause when ctx ends.
 func Resume[In, Out any](ctx context.Context, from *Agent, to, conversation string, c protocol.Contract[In, Out]) (*Exchange[Out], error) {
 	bound, err := bindAsked(from, c)
 	if err != nil {
@@ -49,12 +56,42 @@ func Resume[In, Out any](ctx context.Context, from *Agent, to, conversation stri
 	if err != nil {
 		return nil, err
 	}
+	if _, err := from.host.live(); err != nil {
+		return nil, err
+	}
 	k := store.Key{Owner: from.URI(), Conversation: conversation, Peer: peer}
-	if _, err := from.host.store.Exchange(ctx, k); err != nil {
-		return nil, fmt.Errorf("resuming the exchange with %s: %w", peer, err)
+	if err := from.host.opened(ctx, k, bound); err != nil {
+		return nil, fmt.Errorf("resuming the exchange with %s: %w", peer, from.host.cause(ctx, err))
 	}
 	from.host.asked.put(k.Owner, bound)
 	return &Exchange[Out]{host: from.host, key: k, contract: bound}, nil
+}
+
+// opened checks that k is an exchange that its owner opened for the contract.
+func (h *Host) opened(ctx context.Context, k store.Key, c *guard.Contract) error {
+	x, err := h.store.Exchange(ctx, k)
+	if err != nil {
+		return err
+	}
+	if x.State.Role != protocol.Initiator {
+		return fmt.Errorf("the peer opened it: %w", store.ErrNotFound)
+	}
+	if x.State.Capability != c.Name.Capability() {
+		return fmt.Errorf("it is about %s, not %s: %w", x.State.Capability, c.Name, store.ErrNotFound)
+	}
+	return nil
+}
+
+// cause is the error that says why a read failed: the end of ctx or of the
+// host rather than what the store made of it.
+func (h *Host) cause(ctx context.Context, err error) error {
+	switch _, stopped := h.live(); {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case stopped != nil:
+		return stopped
+	}
+	return err
 }
 
 // ID is the id of the conversation.
@@ -77,7 +114,9 @@ func (x *Exchange[Out]) Wait(ctx context.Context) (Out, error) {
 
 // Cancel withdraws the question. It returns when the cancel is durable; Wait
 // tells what came of it, which may be the result if that was on its way. An
-// exchange that has ended is left as it is.
+// exchange that has ended, or was cancelled before, is left as it is. When ctx
+// ends before the cancel is durable, its error is returned and the question
+// stands.
 func (x *Exchange[Out]) Cancel(ctx context.Context) error { return x.host.withdraw(ctx, x.key) }
 
 // Events tells what happens in the exchange on this side: the acts so far,
@@ -112,7 +151,7 @@ func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error
 		}
 		release()
 		if err != nil {
-			return nil, fmt.Errorf("waiting for %s: %w", k.Peer, err)
+			return nil, fmt.Errorf("waiting for %s: %w", k.Peer, h.cause(context.WithoutCancel(ctx), err))
 		}
 		if err := x.State.Err(); err != nil {
 			return nil, err

@@ -142,6 +142,15 @@ func (a *Agent) mayOffer(ctx context.Context, function string) bool {
 	return true
 }
 
+// named are the names of the functions.
+func named(list []*function) []string {
+	names := make([]string, len(list))
+	for i, f := range list {
+		names[i] = f.name
+	}
+	return names
+}
+
 // offered is the list as a model sees it.
 func offered(list []*function) []llm.Function {
 	out := make([]llm.Function, len(list))

@@ -162,8 +162,7 @@ func (j *job) run(ctx context.Context, o *offer) (res result, err error) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			j.host.report(ctx, HandlerPanicked, j.key, nil, slog.String("contract", o.Name.String()),
-				slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
+			j.host.report(ctx, HandlerPanicked, j.key, panicked(p), slog.String("contract", o.Name.String()), slog.String("stack", string(debug.Stack())))
 			err = Fail(envelope.CodePermanent, "handler-panic")
 		}
 	}()
@@ -192,7 +191,7 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 	if d.err != nil {
 		before.Code, before.Reason = d.err.Code, d.err.Reason
 	}
-	act, err := j.agent.passAct(context.WithValue(ctx, jobKey{}, j), before)
+	act, err := j.agent.passAct(context.WithValue(ctx, jobKey{}, j), j.key, before)
 	o := j.agent.lookup(j.header.Capability)
 	if err == nil && o != nil && d.act.Performative == envelope.Inform {
 		if err = o.Result.Validate(act.Content); err != nil {
@@ -202,7 +201,9 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 	if err != nil {
 		return j.decide(result{}, err, cause)
 	}
-	d.content = act.Content
+	if d.act.Performative == envelope.Inform {
+		d.content = act.Content
+	}
 	if d.err != nil && (act.Code != d.err.Code || act.Reason != d.err.Reason) {
 		d.err = envelope.NewError(act.Code, act.Reason)
 	}

@@ -26,8 +26,9 @@ const (
 	Stepped         = "parley.step"
 )
 
-// Observation is one thing that an operator may want to see. It never carries
-// content, nor anything else that a peer wrote but names, ids and codes.
+// Observation is one thing that an operator may want to see. But for Err it
+// never carries content, nor anything else that a peer wrote but names, ids,
+// codes and JSON pointers.
 type Observation struct {
 	// Name is one of the constants of this package.
 	Name string
@@ -35,12 +36,14 @@ type Observation struct {
 	Owner, Conversation, Peer string
 	// Attrs are the rest.
 	Attrs []slog.Attr
-	// Err is the cause, for the operator only.
+	// Err is the cause, for the operator only: its text is that of the handler,
+	// check, tool or model that failed, and may quote anything.
 	Err error
 }
 
 // Observer sees what a host reports, beside the log. Observe is called from
-// many goroutines at once and must not block.
+// many goroutines at once and must not block. A panic in it is caught and
+// logged, and nothing else is lost.
 type Observer interface {
 	Observe(ctx context.Context, o Observation)
 }
@@ -53,7 +56,7 @@ func (h *Host) report(ctx context.Context, name string, k store.Key, err error, 
 // observe logs and tells the observer.
 func (h *Host) observe(ctx context.Context, o Observation) {
 	if h.cfg.Observer != nil {
-		h.cfg.Observer.Observe(ctx, o)
+		h.inform(ctx, o)
 	}
 	level := levelOf(o.Name)
 	if !h.log.Enabled(ctx, level) {
@@ -70,6 +73,16 @@ func (h *Host) observe(ctx context.Context, o Observation) {
 		attrs = append(attrs, slog.Any("error", o.Err))
 	}
 	h.log.LogAttrs(ctx, level, o.Name, attrs...)
+}
+
+// inform tells the observer, and survives it.
+func (h *Host) inform(ctx context.Context, o Observation) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.log.ErrorContext(ctx, "the observer panicked", slog.String("name", o.Name), slog.Any("error", panicked(p)))
+		}
+	}()
+	h.cfg.Observer.Observe(ctx, o)
 }
 
 func levelOf(name string) slog.Level {

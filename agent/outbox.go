@@ -111,7 +111,7 @@ func (h *Host) send(ctx context.Context, row store.Outbox) {
 	if now.After(row.ExpiresAt) {
 		delivery.Status, delivery.LastError = store.Dead, row.LastError
 		h.counts.add("dead")
-		h.record(ctx, delivery)
+		h.record(ctx, row, delivery)
 		return
 	}
 	delivery.Attempt++
@@ -121,7 +121,7 @@ func (h *Host) send(ctx context.Context, row store.Outbox) {
 	// The attempt is durable before the bytes leave: a crash in between costs
 	// a number, never a second first attempt.
 	delivery.NextAt = now.Add(h.cfg.CarrierTimeout + h.backoff(delivery.Attempt))
-	if !h.record(ctx, delivery) {
+	if !h.record(ctx, row, delivery) {
 		return
 	}
 	replies, err := h.transmit(ctx, row, delivery.Attempt)
@@ -136,13 +136,13 @@ func (h *Host) send(ctx context.Context, row store.Outbox) {
 		delivery.NextAt = h.seam.now().Add(h.backoff(delivery.Attempt))
 		h.report(ctx, SendFailed, row.Key(), err, slog.String("message", row.MessageID), slog.Int("attempt", delivery.Attempt))
 	}
-	h.record(ctx, delivery)
+	h.record(ctx, row, delivery)
 }
 
-func (h *Host) record(ctx context.Context, d store.Delivery) bool {
+func (h *Host) record(ctx context.Context, row store.Outbox, d store.Delivery) bool {
 	err := h.store.Commit(ctx, store.WriteSet{Deliveries: []store.Delivery{d}})
 	if err != nil && ctx.Err() == nil {
-		h.report(ctx, StoreFailed, store.Key{Owner: d.Owner}, err, slog.String("message", d.MessageID))
+		h.report(ctx, StoreFailed, row.Key(), err, slog.String("message", d.MessageID))
 	}
 	return err == nil
 }

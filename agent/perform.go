@@ -54,6 +54,7 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 	for _, c := range work {
 		switch {
 		case c.fault != nil:
+			begin(c)
 			keep(c, c.fault, nil)
 		case c.function.tool != nil:
 			begin(c)
@@ -117,6 +118,7 @@ func (t *turn) told(c call, err error) ([]byte, error) {
 		cancelled     *protocol.CancelledError
 		expired       *protocol.ExpiredError
 		unknown       *protocol.UnknownError
+		vetoed        *Decision // a layer of our own did not let the question out
 	)
 	switch {
 	case errors.As(err, &refused):
@@ -131,6 +133,8 @@ func (t *turn) told(c call, err error) ([]byte, error) {
 		return say("expired", expired.Ending)
 	case errors.As(err, &unknown):
 		return say("unknown", unknown.Ending)
+	case errors.As(err, &vetoed):
+		return mustJSON(outcome{Outcome: "refused", Code: vetoed.Code, Reason: vetoed.Reason}), nil
 	case errors.Is(err, ErrPast):
 		return mustJSON(outcome{Outcome: "expired", Code: envelope.CodeDeadline, Reason: guard.ReasonLate}), nil
 	case errors.Is(err, ErrUnknownPeer):
@@ -146,9 +150,10 @@ func (t *turn) runTool(ctx context.Context, c call) ([]byte, error) {
 	}
 	again := c.function.tool.repeat != ""
 	var data []byte
+	done := false
 	switch {
 	case again:
-		data = t.invoke(ctx, c)
+		data, done = t.invoke(ctx, c)
 	case t.record.begun(c.id):
 		// The process died while it ran. It may have had its effect, so it is
 		// not run again, and nobody pretends to know.
@@ -157,37 +162,41 @@ func (t *turn) runTool(ctx context.Context, c call) ([]byte, error) {
 		if err := t.record.write(ctx, store.Called, c.id, struct{}{}); err != nil {
 			return nil, err
 		}
-		data = t.invoke(ctx, c)
+		data, done = t.invoke(ctx, c)
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !done {
 		return nil, context.Cause(ctx)
 	}
-	return data, t.record.write(ctx, store.Result, c.id, json.RawMessage(data))
+	// What was done is recorded although nobody waits for it any more.
+	return data, t.record.write(context.WithoutCancel(ctx), store.Result, c.id, json.RawMessage(data))
 }
 
-// invoke calls the Go function and contains what goes wrong in it.
-func (t *turn) invoke(ctx context.Context, c call) (data []byte) {
+// invoke calls the Go function and contains what goes wrong in it. It reports
+// whether the function did what it was called for.
+func (t *turn) invoke(ctx context.Context, c call) (data []byte, done bool) {
 	name := slog.String("tool", c.function.name)
 	defer func() {
 		if p := recover(); p != nil {
-			t.job.host.report(ctx, ToolPanicked, t.job.key, nil, name, slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
+			t.job.host.report(ctx, ToolPanicked, t.job.key, panicked(p), name, slog.String("stack", string(debug.Stack())))
 			data = mustJSON(outcome{Outcome: "failed", Code: envelope.CodePermanent, Reason: "handler-panic"})
 		}
 	}()
 	out, err := t.job.agent.callTool(context.WithValue(ctx, callKey{}, c.id), c.function.tool, c.args)
 	if err == nil {
-		data = mustJSON(outcome{Outcome: "ok", Result: out})
 		// What cannot be quoted to the model is a fault of the tool.
-		if err = strictjson.Scan(data, strictjson.Limits{}); err == nil {
-			return data
+		if data, err = canonical(outcome{Outcome: "ok", Result: out}); err == nil {
+			err = strictjson.Scan(data, strictjson.Limits{})
+		}
+		if err == nil {
+			return data, true
 		}
 	}
 	if again, ok := errors.AsType[*RetryError](err); ok {
-		return mustJSON(outcome{Outcome: "retry", Hint: again.Hint})
+		return mustJSON(outcome{Outcome: "retry", Hint: shown(again.Hint)}), false
 	}
 	if d, ok := errors.AsType[*Decision](err); ok {
-		return mustJSON(outcome{Outcome: "failed", Code: d.Code, Reason: d.Reason})
+		return mustJSON(outcome{Outcome: "failed", Code: d.Code, Reason: d.Reason}), false
 	}
 	t.job.host.report(ctx, ToolFailed, t.job.key, err, name)
-	return mustJSON(outcome{Outcome: "failed", Code: envelope.CodePermanent, Reason: "handler"})
+	return mustJSON(outcome{Outcome: "failed", Code: envelope.CodePermanent, Reason: "handler"}), false
 }

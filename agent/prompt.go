@@ -82,6 +82,8 @@ func (r *round) messages(c guard.Channel) ([]llm.Message, error) {
 // origin says where the result of a call comes from and how far it is trusted.
 func (c call) origin() (string, envelope.Integrity) {
 	switch {
+	case c.checked:
+		return "check", envelope.Tool
 	case c.fault != nil:
 	case c.function != nil && c.function.tool != nil:
 		return c.function.name, envelope.Tool
@@ -94,13 +96,13 @@ func (c call) origin() (string, envelope.Integrity) {
 // callID is the call's name in a prompt.
 func callID(id string) string { return "call" + strings.ReplaceAll(id, ".", "x") }
 
-// unknown tells the model that there is no such function.
-func (t *turn) unknown() []byte {
-	names := make([]string, len(t.functions))
-	for i, f := range t.functions {
-		names[i] = f.name
+// unknown tells the model that there is no such function, or not now.
+func unknown(f *function, offered []string) []byte {
+	reason := "unknown-function"
+	if f != nil {
+		reason = "not-offered"
 	}
-	return mustJSON(map[string]any{"outcome": "failed", "reason": "unknown-function", "known": names})
+	return mustJSON(map[string]any{"outcome": "failed", "code": envelope.CodePermanent, "reason": reason, "known": offered})
 }
 
 // canonical is the canonical JSON of a value of the agent's own.

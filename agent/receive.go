@@ -31,8 +31,9 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope) ([]*envelope.E
 	caller := h.authenticate(e)
 	k := keyOf(e)
 	var replies []*envelope.Envelope
+	var refused *guard.Violation
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
-		replies = nil
+		replies, refused = nil, nil
 		view, err := s.view(ctx, caller, e)
 		if err != nil {
 			return err
@@ -54,10 +55,13 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope) ([]*envelope.E
 		if !ok {
 			return verdict
 		}
-		h.note(v, e)
+		refused = v
 		replies, err = s.answer(ctx, v, e)
 		return err
 	})
+	if refused != nil {
+		h.note(refused, e)
+	}
 	return replies, err
 }
 

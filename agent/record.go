@@ -20,10 +20,16 @@ type recorder struct {
 
 	mu      sync.Mutex
 	next    int
-	replies []llm.Response
+	replies []reply
 	mended  map[string][]mended
 	called  map[string]bool
 	results map[string][]byte
+}
+
+// reply is a reply of the model and the functions that it was offered.
+type reply struct {
+	llm.Response
+	Offered []string `json:"offered"`
 }
 
 // mended is what repair made of one call of a reply.
@@ -46,11 +52,11 @@ func recall(ctx context.Context, h *Host, k store.Key) (*recorder, error) {
 	for _, t := range turns {
 		switch t.Kind {
 		case store.Reply:
-			var reply llm.Response
-			if err := json.Unmarshal(t.Data, &reply); err != nil {
+			var said reply
+			if err := json.Unmarshal(t.Data, &said); err != nil {
 				return nil, fmt.Errorf("record %d of %s: %w", t.Ordinal, k.Conversation, err)
 			}
-			r.replies = append(r.replies, reply)
+			r.replies = append(r.replies, said)
 		case store.Mended:
 			var m []mended
 			if err := json.Unmarshal(t.Data, &m); err != nil {
@@ -86,9 +92,9 @@ func (r *recorder) write(ctx context.Context, kind store.TurnKind, name string, 
 }
 
 // reply is the recorded reply of a round, from 1.
-func (r *recorder) reply(round int) (llm.Response, bool) {
+func (r *recorder) reply(round int) (reply, bool) {
 	if round > len(r.replies) {
-		return llm.Response{}, false
+		return reply{}, false
 	}
 	return r.replies[round-1], true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -71,6 +72,7 @@ func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*
 		}
 		h.watches.wake(k)
 		h.bus.tell(k, nil)
+		h.report(ctx, Stepped, k, nil, slog.Int64("version", s.set.Exchange.Version+1), slog.String("state", string(s.set.Exchange.State.State)))
 		if len(s.set.Outbox) > 0 || s.timed() {
 			h.poke()
 		}

@@ -10,9 +10,10 @@ import (
 func (t *turn) tell(e Event) { t.job.host.bus.tell(t.job.key, e) }
 
 // complete asks the model. What it writes is streamed only when somebody
-// watches: endpoints differ most in how they stream.
+// watches, since endpoints differ most in how they stream, and when no layer
+// may want to change it.
 func (t *turn) complete(ctx context.Context, r llm.Request) (*llm.Response, error) {
-	if !t.job.host.bus.watched(t.job.key) {
+	if t.job.agent.layered() || !t.job.host.bus.watched(t.job.key) {
 		return t.job.agent.model.Complete(ctx, r)
 	}
 	return llm.Stream(ctx, t.job.agent.model, r, func(p llm.Part) error {

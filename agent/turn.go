@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/repair"
@@ -64,8 +66,10 @@ type call struct {
 	function *function
 	name     string
 	args     []byte
-	// fault is why it cannot be made, for the model.
-	fault []byte
+	// fault is why it cannot be made, for the model; checked says that it is
+	// the agent's own check which refused it.
+	fault   []byte
+	checked bool
 }
 
 func (m modelAnswer) answer(ctx context.Context, j *job, o *offer, input []byte) (result, error) {
@@ -114,10 +118,10 @@ func (t *turn) run(ctx context.Context) (call, error) {
 	return call{}, Fail(envelope.CodeCapacity, "budget")
 }
 
-// check lets the agent's own rules judge a result before it ends the turn.
+// check lets the agent's own rules judge a result that would end the turn.
 func (t *turn) check(ctx context.Context, r *round) error {
-	_, acts := r.split()
-	if len(acts) != 1 || acts[0].function.move.Performative != envelope.Inform {
+	work, acts := r.split()
+	if len(work) > 0 || len(acts) != 1 || acts[0].function.move.Performative != envelope.Inform {
 		return nil
 	}
 	for i := range r.calls {
@@ -133,7 +137,8 @@ func (t *turn) check(ctx context.Context, r *round) error {
 			t.job.host.report(ctx, HandlerFailed, t.job.key, failed, slog.String("capability", t.job.header.Capability))
 			return Fail(envelope.CodePermanent, "check")
 		}
-		c.fault = mustJSON(outcome{Outcome: "failed", Code: envelope.CodeValidation, Reason: "check", Hint: failed.Error()})
+		c.checked = true
+		c.fault = mustJSON(outcome{Outcome: "failed", Code: envelope.CodeValidation, Reason: "check", Hint: shown(failed.Error())})
 	}
 	return nil
 }
@@ -167,7 +172,7 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 	t.calls++
 	t.model = reply.Model
 	t.usage = t.usage.Add(reply.Usage)
-	if t.limits.Tokens > 0 && t.usage.InputTokens+t.usage.OutputTokens > t.limits.Tokens {
+	if t.overspent() {
 		return round{}, Fail(envelope.CodeCapacity, "budget")
 	}
 	if t.chat && len(reply.Calls) == 0 && reply.Text != "" && reply.Finish == llm.FinishStop {
@@ -181,6 +186,7 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 	for i, c := range reply.Calls {
 		id := fmt.Sprintf("%d.%d", n, i+1)
 		f := t.find(c.Name)
+		now := f != nil && reply.offers(f)
 		made := call{id: id, function: f, name: legalName(c.Name), args: fixed[i].Arguments}
 		if f != nil {
 			made.name = f.name
@@ -188,8 +194,8 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 		t.usage = t.usage.Add(fixed[i].Usage)
 		t.calls += fixed[i].Tries
 		switch {
-		case f == nil:
-			made.fault = t.unknown()
+		case !now:
+			made.fault = unknown(f, reply.Offered)
 		case fixed[i].GaveUp != nil:
 			// What it meant is not to be had without the rest of the
 			// conversation, so it is told there, and may try again.
@@ -200,20 +206,32 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 			made.fault = mustJSON(outcome{Outcome: "failed", Code: envelope.CodeValidation, Reason: guard.ReasonSchema, Pointer: v.Pointer, Want: v.Want})
 		}
 		if i >= t.limits.Calls {
-			made.fault = mustJSON(outcome{Outcome: "failed", Code: envelope.CodeCapacity, Reason: "too-many-calls"})
+			made.args, made.fault = nil, mustJSON(outcome{Outcome: "failed", Code: envelope.CodeCapacity, Reason: "too-many-calls"})
 		}
 		r.calls = append(r.calls, made)
+	}
+	if t.overspent() {
+		return round{}, Fail(envelope.CodeCapacity, "budget")
 	}
 	return r, nil
 }
 
+// overspent reports whether the tokens that the turn may use are used up.
+func (t *turn) overspent() bool {
+	return t.limits.Tokens != 0 && t.usage.InputTokens+t.usage.OutputTokens > t.limits.Tokens
+}
+
+// offers reports whether the model was offered the function when it gave the
+// reply. An act is not judged by that: the state may have moved since, and
+// what becomes of the act is the table's to say.
+func (r *reply) offers(f *function) bool {
+	return f.move != nil || r.Offered == nil || slices.Contains(r.Offered, f.name)
+}
+
 // spoken is a round whose text is the answer of a chat.
 func (t *turn) spoken(n int, text string) (round, error) {
-	args, err := canonical(protocol.Said{Text: protocol.Text(text)})
+	args, err := schema.Encode(t.offer.Result, protocol.Said{Text: protocol.Text(text)})
 	if err != nil {
-		return round{}, fmt.Errorf("what the model said: %w", err)
-	}
-	if err := t.offer.Result.Validate(args); err != nil {
 		return round{}, &Decision{Act: envelope.Failure, Code: envelope.CodePermanent, Reason: guard.ReasonSchema, pointer: "/text"}
 	}
 	f := t.find(string(envelope.Inform))
@@ -221,7 +239,7 @@ func (t *turn) spoken(n int, text string) (round, error) {
 }
 
 // ask puts the history to the model.
-func (t *turn) ask(ctx context.Context) (*llm.Response, error) {
+func (t *turn) ask(ctx context.Context) (*reply, error) {
 	if t.calls >= t.limits.ModelCalls {
 		return nil, Fail(envelope.CodeCapacity, "budget")
 	}
@@ -238,43 +256,51 @@ func (t *turn) ask(ctx context.Context) (*llm.Response, error) {
 		choice = llm.ChoiceAuto
 	}
 	request := llm.Request{Messages: messages, Functions: offered(now), Choice: choice}
-	reply, err := t.job.agent.callModel(ctx, request, t.complete)
+	said, err := t.job.agent.callModel(ctx, request, t.complete)
 	if err == nil {
-		return reply, nil
+		if t.job.agent.layered() && said.Text+said.Reasoning != "" {
+			t.tell(&Delta{Text: said.Text, Reasoning: said.Reasoning})
+		}
+		return &reply{Response: *said, Offered: named(now)}, nil
 	}
+	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Kind == llm.ErrorOutputInvalid && ctx.Err() == nil {
+		return &reply{Response: llm.Response{Model: "unknown", Finish: llm.FinishStop}, Offered: named(now)}, nil // it answered with nothing that can be used
+	}
+	return nil, t.unasked(ctx, err)
+}
+
+// unasked is how the turn ends when the model could not be asked.
+func (t *turn) unasked(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	failed, ok := errors.AsType[*llm.Error](err)
 	if !ok {
-		return nil, err // a layer's
-	}
-	if failed.Kind == llm.ErrorOutputInvalid {
-		return &llm.Response{Model: "unknown", Finish: llm.FinishStop}, nil // it answered with nothing that can be used
+		return err // a layer's
 	}
 	t.job.host.report(ctx, ModelFailed, t.job.key, err)
 	if failed.Temporary() {
-		return nil, Fail(envelope.CodeTransient, "model")
+		return Fail(envelope.CodeTransient, "model")
 	}
-	return nil, Fail(envelope.CodePermanent, "model")
+	return Fail(envelope.CodePermanent, "model")
 }
 
 // fix mends the arguments of a reply's calls, asking the model again for what
 // cannot be mended here. What that took is recorded before anything is done.
-func (t *turn) fix(ctx context.Context, n string, reply llm.Response) ([]mended, error) {
+func (t *turn) fix(ctx context.Context, n string, reply reply) ([]mended, error) {
 	if m, ok := t.record.mended[n]; ok && len(m) == len(reply.Calls) {
 		return m, nil
 	}
 	now := t.job.host.seam.now()
-	r := repair.Repairer{Model: t.job.agent.model, Nonce: t.job.host.seam, Now: t.job.host.seam.now,
+	r := repair.Repairer{Model: through{t.job.agent}, Nonce: t.job.host.seam, Now: t.job.host.seam.now,
 		Budget: repair.Budget{Deadline: now.Add(time.Duration(repairShare * float64(t.job.header.ReplyBy.Sub(now))))}}
 	left := t.limits.ModelCalls - t.calls
 	fixed := make([]mended, len(reply.Calls))
 	asked := false
 	for i, c := range reply.Calls {
 		f := t.find(c.Name)
-		if f == nil {
-			continue
+		if f == nil || !reply.offers(f) || i >= t.limits.Calls {
+			continue // it will not be made
 		}
 		finish := reply.Finish
 		if finish == llm.FinishCalls {
@@ -297,7 +323,7 @@ func (t *turn) fix(ctx context.Context, n string, reply llm.Response) ([]mended,
 				fixed[i].GaveUp = &gave.Violations[0]
 			}
 		} else if err != nil {
-			return nil, err
+			return nil, t.unasked(ctx, err)
 		}
 	}
 	if !asked {
@@ -317,11 +343,7 @@ func (t *turn) noteRepair(f *function, res repair.Result) {
 }
 
 func (t *turn) find(name string) *function {
-	names := make([]string, len(t.functions))
-	for i, f := range t.functions {
-		names[i] = f.name
-	}
-	known, ok := repair.MatchFunction(name, names)
+	known, ok := repair.MatchFunction(name, named(t.functions))
 	if !ok {
 		return nil
 	}

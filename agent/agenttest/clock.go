@@ -1,5 +1,6 @@
 // Package agenttest holds what a test of an agent needs: a clock that is moved
-// by hand, a model that follows a script and a host on a store of its own.
+// by hand, a model that follows a script, hosts on stores of their own, and
+// transcripts to compare with.
 package agenttest
 
 import (

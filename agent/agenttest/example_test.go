@@ -80,3 +80,23 @@ func TestHostsKnowEachOtherAndEndWithTheTest(t *testing.T) {
 		t.Error("the host outlived its test")
 	}
 }
+
+// The transcript of a whole conversation is kept beside the test.
+// PARLEY_UPDATE_GOLDEN=1 go test writes it.
+func ExampleGolden() {
+	test := func(t *testing.T) {
+		model := agenttest.NewScript(agenttest.Calls(agenttest.Call("inform", Reply{"It rains."})))
+		forecaster := agent.New("forecaster", agent.Model(model), agent.Answer(weather, "Answer from what you know."))
+		visitor := agent.New("visitor")
+		hosts := agenttest.Hosts(t, visitor, forecaster)
+		x, err := agent.Start(t.Context(), visitor, "forecaster", weather, Question{"Turku"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		agenttest.Golden(t, "testdata/forecast.golden", x.ID(), hosts...)
+	}
+	_ = test // the test's body; "go test" runs it
+}
