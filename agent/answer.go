@@ -19,7 +19,7 @@ func (s *step) answer(ctx context.Context, v *guard.Violation, e *envelope.Envel
 	switch v.Answer {
 	case guard.Repeat:
 		replies, err := s.stored(ctx, e)
-		return replies, errors.Join(err, errNothing)
+		return replies, nothingMore(err)
 	case guard.Decline:
 		s.enter(e)
 		if err := s.take(ctx, e); err != nil {
@@ -34,10 +34,22 @@ func (s *step) answer(ctx context.Context, v *guard.Violation, e *envelope.Envel
 	case guard.Void:
 		return one(s.void(v, e))
 	case guard.Reject:
-		return one(s.reject(v, e))
+		return one(s.reject(ctx, v, e))
 	}
 	r, err := s.seal(envelope.Nack, e, v.Told())
-	return []*envelope.Envelope{r}, errors.Join(err, errNothing)
+	return []*envelope.Envelope{r}, nothingMore(err)
+}
+
+// maxSteps is how many steps an exchange may have taken before refusals are
+// no longer logged: a peer must not fill the log with what is refused.
+const maxSteps = 2 * guard.MaxMessages
+
+// nothingMore ends a plan that has nothing to commit, unless it failed.
+func nothingMore(err error) error {
+	if err != nil {
+		return err
+	}
+	return errNothing
 }
 
 // misread opens the exchange and answers not-understood in one step. A
@@ -70,10 +82,16 @@ func (s *step) void(v *guard.Violation, e *envelope.Envelope) (*envelope.Envelop
 }
 
 // reject logs a refused message and moves the cursor past it, nothing else.
-func (s *step) reject(v *guard.Violation, e *envelope.Envelope) (*envelope.Envelope, error) {
+func (s *step) reject(ctx context.Context, v *guard.Violation, e *envelope.Envelope) (*envelope.Envelope, error) {
 	r, err := s.seal(envelope.Nack, e, v.Told())
-	if err != nil || s.x.Version == 0 {
-		return r, errors.Join(err, errNothing)
+	if err != nil || s.x.Version == 0 || s.x.Version > maxSteps {
+		return r, nothingMore(err)
+	}
+	if v.Reason == guard.ReasonEquivocation {
+		// One forgery is evidence; its repetitions only fill the disk.
+		if _, err := s.host.store.Message(ctx, s.x.Key, store.Rejected, e.ID()); !errors.Is(err, store.ErrNotFound) {
+			return r, nothingMore(err)
+		}
 	}
 	if v.Reason != guard.ReasonEquivocation {
 		s.enter(e)

@@ -56,7 +56,8 @@ type Layer struct {
 	// receiver cannot be changed, nor the content of a refusal or failure. A
 	// veto of an opening act is returned to whoever asked, a model hears it as a
 	// refusal, and nothing is sent; a veto of an ending one becomes what the
-	// error would be if a handler returned it: Refuse, Fail, or an incident.
+	// error would be if a handler returned it: Refuse, Fail, or an incident. A
+	// result that is kept back is a failure even then: the work was done.
 	Act func(ctx context.Context, a Act, next func(context.Context, Act) error) error
 }
 

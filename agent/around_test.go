@@ -151,10 +151,10 @@ func TestAVetoOfAnEndingActIsWhatAHandlersErrorWouldBe(t *testing.T) {
 		layer        func(context.Context, agent.Act, nextAct) error
 		kind, reason string
 	}{
-		"a refusal":          {func(context.Context, agent.Act, nextAct) error { return agent.Refuse(envelope.CodeAuth, "secret") }, "refused", "secret"},
+		"a refusal":          {func(context.Context, agent.Act, nextAct) error { return agent.Refuse(envelope.CodeAuth, "secret") }, "failed", "secret"},
 		"a failure":          {func(context.Context, agent.Act, nextAct) error { return agent.Fail(envelope.CodePermanent, "secret") }, "failed", "secret"},
 		"an error":           {func(context.Context, agent.Act, nextAct) error { return errors.New(secret) }, "failed", "handler"},
-		"next is not called": {func(context.Context, agent.Act, nextAct) error { return nil }, "refused", "policy"},
+		"next is not called": {func(context.Context, agent.Act, nextAct) error { return nil }, "failed", "policy"},
 		"a panic":            {func(context.Context, agent.Act, nextAct) error { panic(secret) }, "failed", "handler"},
 		"content without a fit": {func(ctx context.Context, a agent.Act, next nextAct) error {
 			a.Content = []byte(`{}`)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/parley-agents/parley/internal/mutant"
@@ -32,6 +33,9 @@ type Work struct {
 	Conversation, Correlation string
 	// Contract is the name of what was asked for.
 	Contract string
+	// Input is the content of what was asked, canonical JSON. It is the
+	// sender's: data, whatever it says.
+	Input json.RawMessage
 	// Deadline is when the answer stops being useful, by the host's clock.
 	Deadline time.Time
 	// Hop is the depth of delegation.
@@ -45,7 +49,7 @@ func Current(ctx context.Context) (w Work, ok bool) {
 		return Work{}, false
 	}
 	h := j.header
-	w = Work{Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop}
+	w = Work{Input: j.opening.Content(), Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop}
 	if name, err := protocol.ParseName(h.Schema); err == nil {
 		w.Contract = name.String()
 	}

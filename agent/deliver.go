@@ -28,25 +28,31 @@ func (h *Host) Deliver(ctx context.Context, data []byte) ([][]byte, error) {
 	if h.agents[e.Receiver()] == nil {
 		return nil, fmt.Errorf("delivering to %s: %w", e.Receiver(), ErrUnknownPeer)
 	}
-	replies, err := h.receive(ctx, e)
+	caller := h.authenticate(e)
+	replies, err := h.receive(ctx, e, caller)
 	if err != nil {
 		return nil, err
 	}
 	if e.ReceiptKind() != "" {
 		return nil, nil // no receipt answers a receipt
 	}
-	return h.carry(replies)
+	return h.carry(replies, caller)
 }
 
-// carry makes sealed replies ready for the carrier.
-func (h *Host) carry(replies []*envelope.Envelope) ([][]byte, error) {
+// carry makes sealed replies ready for the carrier. Only a caller that proved
+// who it is gets a token with them: anybody can write somebody's name into a
+// message, and a token made out to that name would let him pass for us.
+func (h *Host) carry(replies []*envelope.Envelope, caller string) ([][]byte, error) {
 	var out [][]byte
 	for _, r := range replies {
-		token, err := h.token(r.Sender(), r.Receiver())
-		if err != nil {
-			return nil, err
+		token := ""
+		if r.Receiver() == caller {
+			var err error
+			if token, err = h.token(r.Sender(), r.Receiver()); err != nil {
+				return nil, err
+			}
 		}
-		out = append(out, r.Resend(r.Header().Attempt, token).Bytes())
+		out = append(out, r.Resend(r.Attempt(), token).Bytes())
 	}
 	return out, nil
 }
@@ -62,7 +68,7 @@ func (h *Host) answerUnread(data []byte, err error) ([][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	return h.carry([]*envelope.Envelope{nack})
+	return h.carry([]*envelope.Envelope{nack}, "")
 }
 
 func (h *Host) nackUnread(data []byte, v *guard.Violation) (*envelope.Envelope, error) {

@@ -70,7 +70,8 @@ func (s *step) recall(ctx context.Context, known store.Effect) error {
 }
 
 // settleEffect records how the exchange that claimed a key ended. A key whose
-// work was refused, or stopped, is free again.
+// work was refused or stopped, or failed in a way that may pass, is free again:
+// whoever does the work anew meets the same EffectKey.
 func (s *step) settleEffect(ctx context.Context) error {
 	opening, err := s.open(ctx)
 	if err != nil {
@@ -92,8 +93,9 @@ func (s *step) settleEffect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the effect ledger: %w", err)
 	}
-	switch s.x.State.Outcome() {
-	case protocol.OK, protocol.Failed:
+	told := s.x.State.Error
+	switch outcome := s.x.State.Outcome(); {
+	case outcome == protocol.OK, outcome == protocol.Failed && (told == nil || !told.Retriable):
 		known.Status = store.Ended
 		s.set.Effects = append(s.set.Effects, known)
 	default:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
@@ -126,6 +127,12 @@ func (x *Exchange[Out]) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return x.host.watch(ctx, x.key)
 }
 
+// lastWord is when an exchange that is not over is given up by whoever waits:
+// by then its timers have ended it, unless nothing can be written any more.
+func lastWord(x store.Exchange) time.Time {
+	return x.State.ReplyBy.Add(protocol.CancelWindow + ackWindow)
+}
+
 // wait returns the act that ended the exchange ok, or the outcome's error.
 func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error) {
 	running, err := h.live()
@@ -136,13 +143,19 @@ func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error
 		moved, release := h.watches.next(k)
 		x, err := h.store.Exchange(context.WithoutCancel(ctx), k)
 		if err == nil && !x.State.Done() {
+			late := make(chan struct{})
+			stop := h.seam.clock.At(lastWord(x), func() { close(late) })
 			select {
 			case <-moved:
+			case <-late:
+				err = &protocol.UnknownError{Ending: protocol.Ending{Conversation: k.Conversation, Peer: k.Peer,
+					Code: envelope.CodeDeadline, Reason: guard.ReasonLate}}
 			case <-running.Done():
 				err = ErrStopped
 			case <-ctx.Done():
 				err = context.Cause(ctx)
 			}
+			stop()
 			release()
 			if err != nil {
 				return nil, err

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-agents/parley/llm"
@@ -51,8 +52,9 @@ type Host struct {
 	state hostState
 	meta  store.Meta
 	keys  map[string]ed25519.PrivateKey
-	// ring are the public halves; it is replaced, never changed.
-	ring    map[string]ed25519.PublicKey
+	// ring are the public halves, nil before the start. Other hosts read it
+	// while this one starts, so no lock may be needed.
+	ring    atomic.Pointer[map[string]ed25519.PublicKey]
 	running context.Context
 	halt    context.CancelCauseFunc
 	group   sync.WaitGroup
@@ -134,7 +136,7 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	h.running, h.halt = context.WithCancelCause(context.WithoutCancel(ctx))
 	h.state = started
-	h.dir.add(Link{transport: inProcess{h}, agents: h.owners, key: func(uri string) ed25519.PublicKey { return h.ring[uri] }})
+	h.dir.add(Link{transport: inProcess{h}, agents: h.owners, key: h.publicKey})
 	for uri, a := range h.agents {
 		for _, p := range a.peers {
 			for _, c := range p.contracts {
@@ -165,10 +167,11 @@ func (h *Host) identify(ctx context.Context) error {
 		}
 		h.keys[uri] = ed25519.NewKeyFromSeed(id.Seed)
 	}
-	h.ring = make(map[string]ed25519.PublicKey, len(h.keys))
+	ring := make(map[string]ed25519.PublicKey, len(h.keys))
 	for uri, key := range h.keys {
-		h.ring[uri] = key.Public().(ed25519.PublicKey)
+		ring[uri] = key.Public().(ed25519.PublicKey)
 	}
+	h.ring.Store(&ring)
 	return nil
 }
 
@@ -269,9 +272,10 @@ func (h *Host) Store() store.Store { return h.store }
 
 // publicKey is the key of one of the host's agents, nil before it has started.
 func (h *Host) publicKey(uri string) ed25519.PublicKey {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.ring[uri]
+	if ring := h.ring.Load(); ring != nil {
+		return (*ring)[uri]
+	}
+	return nil
 }
 
 // spawn runs f in a goroutine that Stop waits for.

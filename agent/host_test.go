@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -302,8 +303,8 @@ func TestCurrentTellsAHandlerForWhomItWorks(t *testing.T) {
 		if _, err := q.wait(); err != nil {
 			t.Fatal(err)
 		}
-		want := agent.Work{Sender: planner.URI(), Actor: "user:ada", Conversation: q.id, Correlation: "trip-8841", Contract: "acme.flight.book/v1", Deadline: deadline}
-		if !ok || got != want {
+		want := agent.Work{Sender: planner.URI(), Actor: "user:ada", Conversation: q.id, Correlation: "trip-8841", Contract: "acme.flight.book/v1", Deadline: deadline, Input: []byte(`{"flight":"AY121"}`)}
+		if !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("Current = %+v, %v; want %+v", got, ok, want)
 		}
 		if _, ok := agent.Current(t.Context()); ok || agent.EffectKey(t.Context()) != "" || agent.Agree(t.Context()) != nil {

@@ -13,6 +13,9 @@ import (
 // tokenLife is how long a token on a direct carrier is good for.
 const tokenLife = 5 * time.Minute
 
+// maxTokens bounds the cache; a host that talks to more peers makes some anew.
+const maxTokens = 4096
+
 // tokens caches the tokens made: one per sender and receiver.
 type tokens struct {
 	mu   sync.Mutex
@@ -39,7 +42,7 @@ func (h *Host) token(sender, receiver string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if h.tokens.made == nil {
+	if h.tokens.made == nil || len(h.tokens.made) >= maxTokens {
 		h.tokens.made = map[[2]string]issued{}
 	}
 	h.tokens.made[pair] = issued{token, now.Add(tokenLife / 2)}

@@ -198,6 +198,12 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 			err = fmt.Errorf("the result of %s, after the layers: %w", o.Name, err)
 		}
 	}
+	if d.act.Performative == envelope.Inform && err != nil {
+		// The work was done: keeping its result back does not undo it.
+		if refused, ok := errors.AsType[*Decision](err); ok {
+			err = Fail(refused.Code, refused.Reason)
+		}
+	}
 	if err != nil {
 		return j.decide(result{}, err, cause)
 	}

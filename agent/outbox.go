@@ -19,7 +19,9 @@ import (
 const (
 	firstBackoff = 500 * time.Millisecond
 	maxBackoff   = time.Minute
-	dueBatch     = 64
+	// unwrittenBackoff is the wait after a step that could not be committed.
+	unwrittenBackoff = time.Second
+	dueBatch         = 64
 )
 
 // outgoing is the state of the loop that sends and fires.
@@ -51,10 +53,10 @@ func (h *Host) pump() {
 			next = h.seam.now().Add(firstBackoff)
 		}
 		for _, t := range due.Timers {
-			h.claim("timer "+t.Owner+t.Conversation+t.Peer+string(t.Name), func() { h.fire(ctx, t) })
+			h.claim("timer "+t.Owner+t.Conversation+t.Peer+string(t.Name), func() bool { return h.fire(ctx, t) })
 		}
 		for _, row := range due.Outbox {
-			h.claim("message "+row.Owner+row.MessageID, func() { h.send(ctx, row) })
+			h.claim("message "+row.Owner+row.MessageID, func() bool { return h.send(ctx, row) })
 		}
 		stop := func() {}
 		if !next.IsZero() {
@@ -69,8 +71,10 @@ func (h *Host) pump() {
 }
 
 // claim runs f unless the same thing is running already, and looks again
-// afterwards, since what was done may have made something else due.
-func (h *Host) claim(name string, f func()) {
+// afterwards, since what was done may have made something else due. When f
+// could not write what it did, as on a full disk, the same thing is still due:
+// it is claimed for a while longer, so that nobody tries in a circle.
+func (h *Host) claim(name string, f func() (written bool)) {
 	h.out.mu.Lock()
 	defer h.out.mu.Unlock()
 	if h.out.busy == nil {
@@ -81,18 +85,22 @@ func (h *Host) claim(name string, f func()) {
 	}
 	h.out.busy[name] = true
 	h.spawn(func() {
-		defer func() {
+		release := func() {
 			h.out.mu.Lock()
 			delete(h.out.busy, name)
 			h.out.mu.Unlock()
 			h.poke()
-		}()
-		f()
+		}
+		if f() {
+			release()
+			return
+		}
+		h.seam.clock.At(h.seam.now().Add(unwrittenBackoff), release)
 	})
 }
 
 // fire takes the step of a timer, at the time at which it was due.
-func (h *Host) fire(ctx context.Context, t store.Timer) {
+func (h *Host) fire(ctx context.Context, t store.Timer) bool {
 	_, err := h.step(ctx, t.Key, t.At, func(s *step) error {
 		if _, running := s.x.State.Timers()[t.Name]; !running {
 			return errNothing
@@ -102,17 +110,21 @@ func (h *Host) fire(ctx context.Context, t store.Timer) {
 	if err != nil && ctx.Err() == nil {
 		h.report(ctx, TimerFailed, t.Key, err, slog.String("timer", string(t.Name)))
 	}
+	return err == nil
 }
 
 // send hands one message to its carrier and records what came of it.
-func (h *Host) send(ctx context.Context, row store.Outbox) {
+func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	now := h.seam.now()
+	row, due, err := h.stillDue(ctx, row, now)
+	if err != nil || !due {
+		return err == nil
+	}
 	delivery := store.Delivery{Owner: row.Owner, MessageID: row.MessageID, Attempt: row.Attempt, Status: store.Pending}
 	if now.After(row.ExpiresAt) {
 		delivery.Status, delivery.LastError = store.Dead, row.LastError
 		h.counts.add("dead")
-		h.record(ctx, row, delivery)
-		return
+		return h.record(ctx, row, delivery)
 	}
 	delivery.Attempt++
 	if delivery.Attempt > 1 {
@@ -122,11 +134,11 @@ func (h *Host) send(ctx context.Context, row store.Outbox) {
 	// a number, never a second first attempt.
 	delivery.NextAt = now.Add(h.cfg.CarrierTimeout + h.backoff(delivery.Attempt))
 	if !h.record(ctx, row, delivery) {
-		return
+		return false
 	}
 	replies, err := h.transmit(ctx, row, delivery.Attempt)
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	if err == nil {
 		err = h.settle(ctx, row, &delivery, replies)
@@ -136,7 +148,25 @@ func (h *Host) send(ctx context.Context, row store.Outbox) {
 		delivery.NextAt = h.seam.now().Add(h.backoff(delivery.Attempt))
 		h.report(ctx, SendFailed, row.Key(), err, slog.String("message", row.MessageID), slog.Int("attempt", delivery.Attempt))
 	}
-	h.record(ctx, row, delivery)
+	return h.record(ctx, row, delivery)
+}
+
+// stillDue reads the row again: since it was listed as due, another send of it
+// may have come and gone, and a stale row would repeat its attempt.
+func (h *Host) stillDue(ctx context.Context, listed store.Outbox, now time.Time) (store.Outbox, bool, error) {
+	rows, err := h.store.Outbox(ctx, listed.Key())
+	if err != nil {
+		if ctx.Err() == nil {
+			h.report(ctx, StoreFailed, listed.Key(), err, slog.String("message", listed.MessageID))
+		}
+		return listed, false, err
+	}
+	for _, row := range rows {
+		if row.MessageID == listed.MessageID {
+			return row, row.Status == store.Pending && !row.NextAt.After(now), nil
+		}
+	}
+	return listed, false, nil
 }
 
 func (h *Host) record(ctx context.Context, row store.Outbox, d store.Delivery) bool {
@@ -186,7 +216,7 @@ func (h *Host) settle(ctx context.Context, row store.Outbox, d *store.Delivery, 
 		}
 		if e.ReceiptKind() == "" {
 			d.Status = store.Delivered
-			if _, err := h.receive(ctx, e); err != nil {
+			if _, err := h.receive(ctx, e, row.Receiver); err != nil {
 				return err
 			}
 			continue

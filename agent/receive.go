@@ -27,8 +27,7 @@ func keyOf(e *envelope.Envelope) store.Key {
 }
 
 // receive judges a message and takes the step that it calls for.
-func (h *Host) receive(ctx context.Context, e *envelope.Envelope) ([]*envelope.Envelope, error) {
-	caller := h.authenticate(e)
+func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string) ([]*envelope.Envelope, error) {
 	k := keyOf(e)
 	var replies []*envelope.Envelope
 	var refused *guard.Violation
