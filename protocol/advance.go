@@ -47,6 +47,12 @@ const (
 	Absorb Doing = "absorb"
 	// End: the exchange has ended.
 	End Doing = "end"
+	// Acknowledge: send the receipt ack that answers the fence, in this step.
+	Acknowledge Doing = "acknowledge"
+	// Decide: look at the conversation as a whole, since what this exchange
+	// could give to the decision is in or its time is over: award, or reduce
+	// the gather and fence it.
+	Decide Doing = "decide"
 )
 
 // Output is one thing that the runtime must do after a step.
@@ -85,7 +91,7 @@ func Advance(x Exchange, now time.Time, in Input) (Exchange, []Output, error) {
 		return x, nil, err
 	}
 	table := p.Table(x.Role)
-	if refuses(x, in.event) && in.message.InReplyTo() != x.Opening {
+	if refuses(x, in.event) && !x.opens(in.message.InReplyTo()) {
 		return laterNack(x, in.message)
 	}
 	if in.event.Fires() {
@@ -97,17 +103,31 @@ func Advance(x Exchange, now time.Time, in Input) (Exchange, []Output, error) {
 		}
 	}
 	to, ok := table.Next(x.State, in.event)
-	if !ok {
+	if !ok || x.spent(in.event) {
 		if x.Done() && in.event.Receives() && hears(table, in.event) {
 			return consume(x.clone(), in), []Output{{Do: Absorb}}, nil
 		}
 		return x, nil, table.Judge(x, in.event)
 	}
+	if in.event == acked && in.message.InReplyTo() != x.Fence { // an ack of anything else closes nothing
+		return x, nil, &Violation{Reason: illegal, Role: x.Role, State: x.State, Event: acked}
+	}
 	from := x.State
 	x = record(x.clone(), now, in)
+	if in.alive() && hears(table, TimerLease.Firing()) {
+		x.LeaseBy = now.Add(Lease)
+	}
 	x.State = to
 	return x, follow(x, from, in), nil
 }
+
+// alive reports whether the input starts the lease or shows that the peer is
+// alive.
+func (in Input) alive() bool { return in.event.Receives() || in.event == "!agree" }
+
+// opens reports whether the owner's act with that id is one that starts
+// something new, so that refusing it is an answer of its own.
+func (x Exchange) opens(id string) bool { return id == x.Opening || x.Call != "" && id == x.Call }
 
 // refuses reports whether the event is a receipt that refuses an act for good.
 // A participant's act is never misread: its content is refused with a nack.
@@ -116,10 +136,10 @@ func refuses(x Exchange, on Event) bool {
 }
 
 // laterNack handles a final nack of an act after the opening one. What a
-// participant said stands, and so does a cancel.
+// participant said stands, and so do a cancel and a fence.
 func laterNack(x Exchange, nack *envelope.Envelope) (Exchange, []Output, error) {
 	id := nack.InReplyTo()
-	if x.Done() || x.Role == Participant || id == x.Cancel {
+	if x.Done() || x.Role == Participant || id == x.Cancel || id == x.Fence {
 		return x, []Output{{Do: Absorb}}, nil
 	}
 	if !x.Answerable(id) {
@@ -131,144 +151,10 @@ func laterNack(x Exchange, nack *envelope.Envelope) (Exchange, []Output, error) 
 	return x, []Output{{Do: End}}, nil
 }
 
-// fire handles the timers whose effect is an act rather than a row.
-func fire(table *Table, x Exchange, t Timer) (out []Output, handled bool) {
-	switch {
-	case t == TimerAgree:
-		return []Output{{Do: Utter, Act: Utterance{Performative: envelope.Agree}}}, true
-	case t == TimerReplyBy && x.Role == Initiator:
-		return []Output{{Do: Utter, Act: Utterance{Performative: envelope.Cancel}}}, true
-	case t == TimerCancelBy && x.Role == Participant:
-		return []Output{{Do: Stop}, {Do: Utter, Act: Utterance{Performative: envelope.Failure},
-			Error: envelope.NewError(envelope.CodeCancelled, "lapsed")}}, true
-	}
-	return nil, false
-}
-
-// record notes in x what the input carries, before the state moves.
-func record(x Exchange, now time.Time, in Input) Exchange {
-	switch {
-	case in.event.Fires():
-		if in.timer == TimerCancelBy {
-			x.Error = envelope.NewError(envelope.CodeDeadline, "lapsed")
-		}
-		return x
-	case in.event.Sends():
-		return recordSent(x, now, in.message)
-	}
-	return recordReceived(consume(x, in), now, in)
-}
-
-func recordSent(x Exchange, now time.Time, e *envelope.Envelope) Exchange {
-	if e.ReceiptKind() != "" {
-		x.Misread = e.ReceiptKind() == envelope.NotUnderstood
-		x.Error = e.Header().Error
-		return x
-	}
-	x.Messages++
-	x.Sent = e.Seq()
-	if e.Status() != envelope.Partial {
-		x.Asked = append(x.Asked, e.ID())
-	}
-	switch e.Act() {
-	case envelope.Cancel:
-		x.Cancel, x.CancelBy = e.ID(), now.Add(CancelWindow)
-	case envelope.Refuse, envelope.Failure:
-		x.Error = e.Header().Error
-	default:
-		if x.State == Start {
-			x.Opening, x.ReplyBy, x.Capability = e.ID(), e.ReplyBy(), e.Header().Capability
-		}
-	}
-	return x
-}
-
-func recordReceived(x Exchange, now time.Time, in Input) Exchange {
-	e := in.message
-	if in.event == Nacked || e.ReceiptKind() != "" {
-		x.Misread = e.ReceiptKind() == envelope.NotUnderstood
-		x.Error = e.Header().Error
-		return x
-	}
-	x.Messages++
-	switch e.Act() {
-	case envelope.Cancel:
-		x.Cancel, x.Trigger = e.ID(), e.ID()
-		x.CancelBy = now.Add(CancelWindow)
-	case envelope.Refuse, envelope.Failure:
-		x.Error = e.Header().Error
-		x.Trigger = e.ID()
-	default:
-		if x.State != cancelling { // there the next act answers the cancel
-			x.Trigger = e.ID()
-		}
-		if x.Opening == "" {
-			x.Opening, x.ReplyBy, x.Capability = e.ID(), e.ReplyBy(), e.Header().Capability
-			x.AgreeBy = now.Add(AgreeAfter)
-		}
-	}
-	return x
-}
-
-// Consume moves the cursor of received sequence numbers past an authentic
-// message that was refused, if it is next in order. It changes nothing else: a
-// refused cancel does not close its sender's sequence, and a number that comes
-// too early leaves no hole.
-func Consume(x Exchange, e *envelope.Envelope) Exchange {
-	x = x.clone()
-	if e.Seq() == x.Received+1 {
-		x.Received++
-	}
-	return x
-}
-
-// consume notes the number and the generation of an accepted message.
-func consume(x Exchange, in Input) Exchange {
-	e := in.message
-	if in.event == Nacked || e.ReceiptKind() != "" {
-		return x
-	}
-	if x.PeerGeneration == 0 {
-		x.PeerGeneration = e.Header().SenderGeneration
-	}
-	if e.Act() == envelope.Cancel {
-		x.Closed = true
-	}
-	x.Received = max(x.Received, e.Seq())
-	return x
-}
-
-// follow lists what must be done after x moved from one state to another.
-func follow(x Exchange, from State, in Input) []Output {
-	var out []Output
-	if x.Role == Participant {
-		switch {
-		case in.event.Receives() && in.message.Act() == envelope.Cancel && from == Start:
-			// Nothing was started: the cancel is confirmed at once, and a
-			// late opening act will find the exchange ended.
-			return append(out, Output{Do: Utter, Act: Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}})
-		case in.event.Receives() && in.message.Act() == envelope.Cancel:
-			out = append(out, Output{Do: Stop})
-		case in.event.Receives() && from == Start:
-			out = append(out, Output{Do: Work})
-		case in.timer == TimerReplyBy && x.State == "overdue":
-			out = append(out, Output{Do: Stop}, Output{Do: Utter, Act: Utterance{Performative: envelope.Refuse},
-				Error: envelope.NewError(envelope.CodeDeadline, "lapsed")})
-		case in.timer == TimerReplyBy && x.State == "failing":
-			out = append(out, Output{Do: Stop}, Output{Do: Utter, Act: Utterance{Performative: envelope.Failure},
-				Error: envelope.NewError(envelope.CodeDeadline, "lapsed")})
-		}
-	}
-	if x.Done() {
-		out = append(out, Output{Do: End})
-	}
-	return out
-}
-
 // Judge is nil when the exchange may see the event in its present state, else
 // the violation.
 func (t *Table) Judge(x Exchange, on Event) *Violation {
-	if _, ok := t.Next(x.State, on); ok || x.Done() && on.Receives() && hears(t, on) {
+	if _, ok := t.Next(x.State, on); ok && !x.spent(on) || x.Done() && on.Receives() && hears(t, on) {
 		return nil
 	}
 	reason := illegal

@@ -40,8 +40,8 @@ var events = func() (list []Event) {
 	for _, a := range envelope.Performatives() {
 		list = append(list, Event("!"+a), Event("?"+a))
 	}
-	list = append(list, "!inform~", "?inform~", "!inform.c", "?inform.c", "?ack", "?nack", "?not-understood", "!not-understood", Nacked)
-	for _, t := range []Timer{TimerAgree, TimerReplyBy, TimerCancelBy, "lease"} {
+	list = append(list, "!inform~", "?inform~", "!inform.c", "?inform.c", "!fence", "?fence", "!ack", "?ack", "?nack", "?not-understood", "!not-understood", Nacked)
+	for _, t := range []Timer{TimerAgree, TimerReplyBy, TimerCancelBy, TimerGrace, TimerLease, TimerGatherBy, TimerAckBy} {
 		list = append(list, t.Firing())
 	}
 	return list
@@ -58,7 +58,7 @@ func expected(p *Protocol, x Exchange, on Event) (to State, ok bool) {
 			return x.State, true
 		}
 	}
-	if to, ok := table.Next(x.State, on); ok {
+	if to, ok := table.Next(x.State, on); ok && !x.spent(on) {
 		return to, true
 	}
 	known := slices.ContainsFunc(table.Rows(), func(r Row) bool { return r.On == on })

@@ -9,9 +9,12 @@ import (
 
 func TestACancelBeforeItsRequestIsConfirmedAtOnceAndTheLateRequestIsAbsorbed(t *testing.T) {
 	for _, p := range All() {
+		if p.Name == GatherV1 {
+			continue // there the fence ends it
+		}
 		s := newSealer(t)
 		x := opened(p.Name, Participant)
-		request, cancel := s.header(x, "?request"), s.header(x, "?cancel")
+		request, cancel := s.header(x, Event("?"+opening(p))), s.header(x, "?cancel")
 		cancel.Seq, cancel.InReplyTo = 2, request.MessageID
 		x, out, err := advanceUnchanged(t, x, noon, Receive(s.seal(cancel)))
 		if err != nil {
@@ -82,7 +85,7 @@ func TestACancelThatCrossesAnAnswerEndsAsTheAnswerSays(t *testing.T) {
 		{[]Event{"!request", "?agree"}, []Event{"?failure"}, Failed},
 		{[]Event{"!request", "?agree"}, []Event{"#cancel-by"}, Unknown},
 	} {
-		for _, p := range All() {
+		for _, p := range requests() {
 			s := newSealer(t)
 			x := s.drive(s.drive(s.drive(opened(p.Name, Initiator), c.before...), "!cancel"), c.answer...)
 			if x.Outcome() != c.want {

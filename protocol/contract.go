@@ -1,41 +1,103 @@
 package protocol
 
-// Contract ties a versioned name to the Go types of what goes in and what
-// comes out. It is a plain value, safe for concurrent use.
-type Contract[In, Out any] struct {
+// declared is what every contract has, whatever its types.
+type declared struct {
 	name     Name
 	protocol string
 }
 
+func declare(name, protocol string) declared {
+	n, err := ParseName(name)
+	if err != nil {
+		panic("protocol: " + err.Error())
+	}
+	return declared{name: n, protocol: protocol}
+}
+
+// Name is the contract's versioned name.
+func (d declared) Name() Name { return d.name }
+
+// Protocol is the name of the protocol that the contract's exchanges follow.
+func (d declared) Protocol() string { return d.protocol }
+
+// Effects reports whether the contract has effects and so needs a key.
+func (d declared) Effects() bool {
+	return d.protocol == RequestV1 || d.protocol == ContractNetV1 || d.protocol == ProposeV1
+}
+
+// Contract ties a versioned name to the Go types of what goes in and what
+// comes out. It is a plain value, safe for concurrent use.
+type Contract[In, Out any] struct{ declared }
+
 // Query declares a contract that reads: it has no effects, needs no key and
 // may be answered without agreeing first. It panics if the name is malformed.
 func Query[In, Out any](name string) Contract[In, Out] {
-	return declare[In, Out](name, QueryV1)
+	return Contract[In, Out]{declare(name, QueryV1)}
 }
 
 // Request declares a contract that has effects: each message of it carries an
 // idempotency key, and the effect of one key is had once. It panics if the
 // name is malformed.
 func Request[In, Out any](name string) Contract[In, Out] {
-	return declare[In, Out](name, RequestV1)
+	return Contract[In, Out]{declare(name, RequestV1)}
 }
 
-func declare[In, Out any](name, protocol string) Contract[In, Out] {
-	n, err := ParseName(name)
-	if err != nil {
-		panic("protocol: " + err.Error())
+// Stream ties a versioned name to the Go types of a subscription: what is
+// asked for, and what each of any number of items is. It has no effects. It is
+// a plain value, safe for concurrent use.
+type Stream[In, Item any] struct{ declared }
+
+// NewStream declares a stream. It panics if the name is malformed.
+func NewStream[In, Item any](name string) Stream[In, Item] {
+	return Stream[In, Item]{declare(name, SubscribeV1)}
+}
+
+// Auction ties a versioned name to the Go types of a contract net: what is
+// called for, what is proposed, and what the one who gets the award delivers.
+// It has effects: proposals and awards carry a key. It is a plain value, safe
+// for concurrent use.
+type Auction[Call, Bid, Result any] struct {
+	declared
+	rounds int
+}
+
+// NewAuction declares an auction of one round. It panics if the name is
+// malformed.
+func NewAuction[Call, Bid, Result any](name string) Auction[Call, Bid, Result] {
+	return Auction[Call, Bid, Result]{declare(name, ContractNetV1), 1}
+}
+
+// Rounds is the auction with up to so many rounds: a call after a proposal
+// asks for a better one. Both sides must declare the same number. It panics if
+// n is not positive.
+func (a Auction[Call, Bid, Result]) Rounds(n int) Auction[Call, Bid, Result] {
+	if n < 1 {
+		panic("protocol: auction " + a.name.String() + " needs at least one round")
 	}
-	return Contract[In, Out]{name: n, protocol: protocol}
+	a.rounds = n
+	return a
 }
 
-// Name is the contract's versioned name.
-func (c Contract[In, Out]) Name() Name { return c.name }
+// MaxRounds is how many rounds there may be.
+func (a Auction[Call, Bid, Result]) MaxRounds() int { return max(1, a.rounds) }
 
-// Protocol is the name of the protocol that the contract's exchanges follow.
-func (c Contract[In, Out]) Protocol() string { return c.protocol }
+// Gathering ties a versioned name to the Go types of a gather: what every
+// member is asked, and what each contributes. It has no effects. It is a plain
+// value, safe for concurrent use.
+type Gathering[In, Contribution any] struct{ declared }
 
-// Effects reports whether the contract has effects and so needs a key.
-func (c Contract[In, Out]) Effects() bool { return c.protocol == RequestV1 }
+// NewGathering declares a gathering. It panics if the name is malformed.
+func NewGathering[In, Contribution any](name string) Gathering[In, Contribution] {
+	return Gathering[In, Contribution]{declare(name, GatherV1)}
+}
+
+// Offer ties a versioned name to the Go type of what is offered: it is
+// accepted or rejected, and nothing else comes back. Accepting it has effects.
+// It is a plain value, safe for concurrent use.
+type Offer[In any] struct{ declared }
+
+// NewOffer declares an offer. It panics if the name is malformed.
+func NewOffer[In any](name string) Offer[In] { return Offer[In]{declare(name, ProposeV1)} }
 
 // The schemas of content that carries nothing but its act: the error of a
 // refusal or failure is a member of the envelope.

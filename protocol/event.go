@@ -8,8 +8,9 @@ import (
 
 // Event is what can happen to an exchange, in the notation of the tables:
 // "!act" is sent, "?act" is received, "#timer" fires. An inform with status
-// partial is written "inform~", one with status cancelled "inform.c", and
-// "?nack!" is a final nack of the opening act.
+// partial is written "inform~", one with status cancelled "inform.c", one that
+// carries a fence "fence"; "ack" is the receipt that closes a fence, and
+// "?nack!" a final nack of the opening act.
 type Event string
 
 // Sending is the event of sending e.
@@ -31,8 +32,17 @@ func word(e *envelope.Envelope) string {
 	if r := e.ReceiptKind(); r != "" {
 		return string(r)
 	}
+	if e.Act() == envelope.Inform && e.Header().Fence != nil {
+		return fence
+	}
 	return Utterance{Performative: e.Act(), Status: e.Status()}.word()
 }
+
+const (
+	fence        = "fence"
+	fenced Event = "?" + fence
+	acked  Event = "?ack"
+)
 
 // Utterance is an act as the tables know it: its performative and, for an
 // inform, its status.
@@ -86,6 +96,16 @@ const (
 	TimerReplyBy Timer = "reply-by"
 	// TimerCancelBy ends the wait for the answer to a cancel.
 	TimerCancelBy Timer = "cancel-by"
+	// TimerGrace ends the wait for what may still be under way when the
+	// deadline of a call or a proposal passes.
+	TimerGrace Timer = "grace"
+	// TimerLease ends what a participant does for a peer that shows no sign of
+	// life.
+	TimerLease Timer = "lease"
+	// TimerGatherBy fires when the deadline of the gather has passed.
+	TimerGatherBy Timer = "gather-by"
+	// TimerAckBy ends the wait for the receipt of a fence.
+	TimerAckBy Timer = "ack-by"
 )
 
 // Firing is the event of the timer firing.

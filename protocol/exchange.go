@@ -15,6 +15,13 @@ const (
 	// CancelWindow is how long a cancelled participant may take to stop, and
 	// how long the initiator waits for the answer to its cancel.
 	CancelWindow = 5 * time.Second
+	// Grace is how long after the deadline of a call or a proposal its answer
+	// may still arrive.
+	Grace = 5 * time.Second
+	// Lease is how long a participant goes on without a sign of life.
+	Lease = 30 * time.Second
+	// AckWindow is how long a coordinator waits for the receipt of its fence.
+	AckWindow = 10 * time.Second
 )
 
 // Exchange is the state of one initiator–participant row of a conversation as
@@ -38,9 +45,23 @@ type Exchange struct {
 	// Trigger is the peer's act that the owner's next act answers.
 	Trigger string `json:"trigger,omitempty"`
 
+	// Call is the message id of the latest cfp after the opening one, and
+	// Round counts them all. MaxRounds is how many there may be, 0 meaning one;
+	// whoever opens the exchange takes it from the contract.
+	Call      string `json:"call,omitempty"`
+	Round     int    `json:"round,omitempty"`
+	MaxRounds int    `json:"max_rounds,omitempty"`
+	// Fence is the message id of the fence that closes the gather.
+	Fence string `json:"fence,omitempty"`
+
+	// ReplyBy is the deadline of what is awaited now. In a contract net each
+	// cfp, proposal and award brings its own; elsewhere the opening act's
+	// stays.
 	ReplyBy  time.Time `json:"reply_by,omitzero"`
 	AgreeBy  time.Time `json:"agree_by,omitzero"`
 	CancelBy time.Time `json:"cancel_by,omitzero"`
+	LeaseBy  time.Time `json:"lease_by,omitzero"`
+	AckBy    time.Time `json:"ack_by,omitzero"`
 
 	// Sent and Received are the last sequence numbers used and consumed.
 	Sent     int64 `json:"sent"`
@@ -75,33 +96,43 @@ func (x Exchange) Outcome() Outcome { return x.State.Outcome() }
 // message id.
 func (x Exchange) Answerable(id string) bool { return slices.Contains(x.Asked, id) }
 
-// Timers are the timers that run in the exchange's present state, by when
-// each is due. They follow from the exchange alone, so a store that writes
-// them beside it can never hold one that belongs to a state left behind.
-func (x Exchange) Timers() map[Timer]time.Time {
+// Moves lists the acts that the exchange's owner may decide on now: those of
+// Protocol.Moves, less a further cfp once the rounds are used up.
+func (x Exchange) Moves() []Utterance {
 	p, err := Lookup(x.Protocol)
-	if err != nil || x.Done() {
+	if err != nil {
 		return nil
 	}
-	table := p.Table(x.Role)
-	due := map[Timer]time.Time{}
-	_, acts := table.Next(x.State, TimerReplyBy.Firing())
-	if x.Role == Initiator {
-		_, acts = table.Next(x.State, "!cancel")
-	}
-	if acts && !x.ReplyBy.IsZero() {
-		due[TimerReplyBy] = x.ReplyBy
-	}
-	if _, ok := table.Next(x.State, "!agree"); ok && x.Role == Participant && p.runtimeAgrees && !x.AgreeBy.IsZero() {
-		due[TimerAgree] = x.AgreeBy
-	}
-	if !x.CancelBy.IsZero() && x.State == cancelling {
-		due[TimerCancelBy] = x.CancelBy
-	}
-	return due
+	return slices.DeleteFunc(p.Moves(x.Role, x.State), func(u Utterance) bool { return x.spent(Event("!" + u.word())) })
 }
 
-const cancelling State = "cancelling"
+// spent reports whether the event is a cfp for which no round is left.
+func (x Exchange) spent(on Event) bool {
+	return (on == "!cfp" || on == "?cfp") && x.Round >= max(1, x.MaxRounds)
+}
+
+// Renew notes a sign of life of the peer, such as the receipt of an item: it
+// extends the lease, if one runs.
+func Renew(x Exchange, now time.Time) Exchange {
+	if !x.LeaseBy.IsZero() && !x.Done() {
+		x.LeaseBy = now.Add(Lease)
+	}
+	return x
+}
+
+// States in which the rules differ from what the table alone says.
+const (
+	cancelling State = "cancelling"
+	stopping   State = "stopping"
+	stopped    State = "stopped"
+	ackit      State = "ackit"
+)
+
+// settling reports whether the owner's next act is already settled: it answers
+// the cancel or the fence, whatever else arrives.
+func (x Exchange) settling() bool {
+	return x.State == cancelling || x.State == stopping || x.State == stopped || x.State == ackit
+}
 
 // clone is a copy whose slices Advance may append to.
 func (x Exchange) clone() Exchange {

@@ -29,13 +29,15 @@ type config struct {
 	initiator, participant State
 	toParticipant          string
 	toInitiator            string
-	// by is what ended the exchange for its initiator.
-	by Event
+	// by is what ended the exchange for its initiator, given what the initiator
+	// of a gather fences.
+	by    Event
+	given string
 }
 
 // outcome is how both sides of a final configuration ended.
 func (c config) outcome() string {
-	return fmt.Sprintf("%s by %s | %s", c.initiator, c.by, c.participant)
+	return fmt.Sprintf("%s by %s%s | %s", c.initiator, c.by, c.given, c.participant)
 }
 
 func (c config) final() bool {
@@ -132,7 +134,7 @@ func (x *explorer) inspect(c config, moves int) {
 		x.outcomes[c.outcome()] = true
 	}
 	switch c.initiator.Outcome() {
-	case OK, "accepted", "ended":
+	case OK, Accepted, Ended, Closed:
 		if c.participant != c.initiator {
 			x.falseOK = append(x.falseOK, c.String())
 		}
@@ -245,6 +247,12 @@ func (c config) with(r Role, row Row, out string) config {
 	if r == Participant {
 		c.participant, c.toInitiator = row.To, out
 		return c
+	}
+	switch {
+	case row.From == "open":
+		c.given = fmt.Sprintf(" after %s", row.On)
+	case row.On == "!fence":
+		c.given += fmt.Sprintf(", fenced %s", row.From)
 	}
 	c.initiator, c.toParticipant = row.To, out
 	if row.To.Done() {

@@ -45,7 +45,26 @@ func opened(protocol string, r Role) Exchange {
 	if r == Participant {
 		owner, peer = flights, planner
 	}
-	return Open(protocol, conversation, owner, peer, r)
+	x := Open(protocol, conversation, owner, peer, r)
+	if protocol == ContractNetV1 {
+		x.MaxRounds = 3
+	}
+	return x
+}
+
+// requests are the two protocols that ask for one thing and get it.
+func requests() []*Protocol {
+	return slices.DeleteFunc(All(), func(p *Protocol) bool { return p.Name != RequestV1 && p.Name != QueryV1 })
+}
+
+// opening is the act that opens an exchange of the protocol.
+func opening(p *Protocol) string {
+	for _, a := range envelope.Performatives() {
+		if p.Opens(a) {
+			return string(a)
+		}
+	}
+	return ""
 }
 
 // header is the header of what the event sends or receives in the exchange.
@@ -70,11 +89,23 @@ func (s *sealer) header(x Exchange, on Event) envelope.Header {
 		}
 		return h
 	}
+	if word == fence {
+		word, h.Fence = "inform", &envelope.Fence{ID: "g1", Proposed: string(TerminalCompleted)}
+	}
 	u := utterance(word)
+	if x.Protocol == GatherV1 && u.Status == envelope.Partial {
+		h.Gather = &envelope.Gather{ID: "g1"}
+	}
 	h.Performative, h.Status, h.Schema, h.Salt = u.Performative, u.Status, "acme.flight.book/v1", bytes.Repeat([]byte{1}, 16)
 	switch u.Performative {
-	case envelope.Request, envelope.CFP, envelope.Propose:
-		h.InReplyTo, h.Capability, h.ReplyBy, h.IdempotencyKey = "", capability, noon.Add(time.Minute), "trip-8841"
+	case envelope.Request, envelope.CFP, envelope.Propose, envelope.Agree:
+		if u.Performative == envelope.Agree && x.Protocol != ContractNetV1 {
+			break
+		}
+		h.Capability, h.ReplyBy, h.IdempotencyKey = capability, noon.Add(time.Minute), "trip-8841"
+		if u.Performative == envelope.Request || x.State == Start && u.Performative != envelope.Agree {
+			h.InReplyTo = ""
+		}
 	case envelope.Refuse, envelope.Failure:
 		h.Error = detailed()
 	}
@@ -85,6 +116,8 @@ func (s *sealer) header(x Exchange, on Event) envelope.Header {
 func (x Exchange) answered(on Event) string {
 	id := x.Opening
 	switch {
+	case on == acked:
+		id = x.Fence
 	case on.Sends() && x.Trigger != "" && on != "!cancel":
 		id = x.Trigger
 	case on.Receives() && x.Role == Participant && on != "?cancel":

@@ -69,7 +69,21 @@ func (n Name) Capability() string { return "urn:cap:" + n.String() }
 func (n Name) Input() string { return n.String() }
 
 // Result is the name of the schema of what the contract returns.
-func (n Name) Result() string { return n.Path + ".result" + n.version() }
+func (n Name) Result() string { return n.schema("result") }
+
+// Progress is the name of the schema of what is told before the result.
+func (n Name) Progress() string { return n.schema("progress") }
+
+// Bid is the name of the schema of a proposal in an auction.
+func (n Name) Bid() string { return n.schema("bid") }
+
+// Item is the name of the schema of one item of a stream.
+func (n Name) Item() string { return n.schema("item") }
+
+// Contribution is the name of the schema of what a member gives to a gather.
+func (n Name) Contribution() string { return n.schema("contribution") }
+
+func (n Name) schema(kind string) string { return n.Path + "." + kind + n.version() }
 
 // Short is the last word of the path: the verb.
 func (n Name) Short() string { return n.Path[strings.LastIndexByte(n.Path, '.')+1:] }

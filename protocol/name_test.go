@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,8 +56,12 @@ func TestABadNameIsRefused(t *testing.T) {
 
 func TestAMalformedNameStopsTheProgramAtSetUp(t *testing.T) {
 	for verb, declare := range map[string]func(){
-		"query":   func() { Query[Empty, Empty]("Book") },
-		"request": func() { Request[Empty, Empty]("Book") },
+		"stream":    func() { NewStream[Empty, Empty]("Book") },
+		"auction":   func() { NewAuction[Empty, Empty, Empty]("Book") },
+		"gathering": func() { NewGathering[Empty, Empty]("Book") },
+		"offer":     func() { NewOffer[Empty]("Book") },
+		"query":     func() { Query[Empty, Empty]("Book") },
+		"request":   func() { Request[Empty, Empty]("Book") },
 	} {
 		func() {
 			defer func() {
@@ -76,6 +81,53 @@ func TestOnlyARequestHasEffects(t *testing.T) {
 	}
 	if !r.Effects() || r.Protocol() != RequestV1 || r.Name().String() != "local.book/v1" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestEveryKindOfContractHasItsProtocol(t *testing.T) {
+	for _, c := range []struct {
+		contract interface {
+			Name() Name
+			Protocol() string
+			Effects() bool
+		}
+		protocol string
+		effects  bool
+	}{
+		{NewStream[Empty, Empty]("look/v1"), SubscribeV1, false},
+		{NewAuction[Empty, Empty, Empty]("look/v1"), ContractNetV1, true},
+		{NewGathering[Empty, Empty]("look/v1"), GatherV1, false},
+		{NewOffer[Empty]("look/v1"), ProposeV1, true},
+	} {
+		if c.contract.Protocol() != c.protocol || c.contract.Effects() != c.effects || c.contract.Name().String() != "local.look/v1" {
+			t.Errorf("%+v", c.contract)
+		}
+	}
+}
+
+func TestAnAuctionHasAsManyRoundsAsItDeclares(t *testing.T) {
+	a := NewAuction[Empty, Empty, Empty]("look/v1")
+	if b := a.Rounds(3); a.MaxRounds() != 1 || b.MaxRounds() != 3 || b.Name() != a.Name() {
+		t.Errorf("%d, %d", a.MaxRounds(), b.MaxRounds())
+	}
+	defer func() {
+		if text, _ := recover().(string); text != "protocol: auction local.look/v1 needs at least one round" {
+			t.Errorf("%q", text)
+		}
+	}()
+	a.Rounds(0)
+}
+
+func TestEverySchemaOfAContractHasItsOwnName(t *testing.T) {
+	n, err := ParseName("acme.flight.book/v2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{n.Input(), n.Result(), n.Progress(), n.Bid(), n.Item(), n.Contribution()}
+	want := []string{"acme.flight.book/v2.3", "acme.flight.book.result/v2.3", "acme.flight.book.progress/v2.3",
+		"acme.flight.book.bid/v2.3", "acme.flight.book.item/v2.3", "acme.flight.book.contribution/v2.3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

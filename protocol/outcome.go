@@ -24,6 +24,24 @@ const (
 	Unknown   Outcome = "unknown"
 )
 
+// What is ok in propose and in subscribe: the offer was accepted, the stream
+// came to its end.
+const (
+	Accepted Outcome = "accepted"
+	Ended    Outcome = "ended"
+)
+
+// The outcomes of a member of a gather: its fence was acknowledged, was not
+// acknowledged in time, or never came.
+const (
+	Closed   Outcome = "closed"
+	Blocked  Outcome = "blocked"
+	Orphaned Outcome = "orphaned"
+)
+
+// OK reports whether the exchange did what it was opened for.
+func (o Outcome) OK() bool { return o == OK || o == Accepted || o == Ended }
+
 // Ending says which exchange ended and what the peer gave as its reason.
 type Ending struct {
 	Conversation string
@@ -84,6 +102,12 @@ type ExpiredError struct{ Ending }
 // known. Look before doing it again; never repeat it blindly.
 type UnknownError struct{ Ending }
 
+// BlockedError: the member did not acknowledge the fence of its gather.
+type BlockedError struct{ Ending }
+
+// OrphanedError: the coordinator of the gather went silent before its fence.
+type OrphanedError struct{ Ending }
+
 func (e *RefusedError) Error() string       { return e.text("refused") }
 func (e *RejectedError) Error() string      { return e.text("rejected the proposal") }
 func (e *WithdrawnError) Error() string     { return e.text("withdrew its proposal") }
@@ -94,9 +118,11 @@ func (e *ExpiredError) Error() string       { return e.text("did not start in ti
 func (e *UnknownError) Error() string {
 	return e.text("did not answer in time, the outcome is unknown")
 }
+func (e *BlockedError) Error() string  { return e.text("did not acknowledge the fence") }
+func (e *OrphanedError) Error() string { return e.text("never closed its gather") }
 
-// Err is the typed error of an ended exchange, nil when it ended ok. It
-// returns nil for an exchange that is still live.
+// Err is the typed error of an ended exchange, nil when it ended ok or when a
+// gather closed it. It returns nil for an exchange that is still live.
 func (x Exchange) Err() error {
 	end := Ending{Conversation: x.Conversation, Peer: x.Peer}
 	if x.Error != nil {
@@ -126,6 +152,10 @@ func (x Exchange) Err() error {
 		return &ExpiredError{end}
 	case Unknown:
 		return &UnknownError{end}
+	case Blocked:
+		return &BlockedError{end}
+	case Orphaned:
+		return &OrphanedError{end}
 	}
 	return nil
 }

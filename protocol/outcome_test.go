@@ -29,6 +29,8 @@ func TestEveryOutcomeHasItsOwnError(t *testing.T) {
 		"cancelled":      as(func(e *CancelledError) Ending { return e.Ending }),
 		"expired":        as(func(e *ExpiredError) Ending { return e.Ending }),
 		"unknown":        as(func(e *UnknownError) Ending { return e.Ending }),
+		"blocked":        as(func(e *BlockedError) Ending { return e.Ending }),
+		"orphaned":       as(func(e *OrphanedError) Ending { return e.Ending }),
 	}
 	for _, c := range []struct {
 		outcome Outcome
@@ -46,6 +48,8 @@ func TestEveryOutcomeHasItsOwnError(t *testing.T) {
 		{Expired, false, envelope.CodeDeadline, "expired"},
 		{TimedOut, false, "", "expired"},
 		{Unknown, false, envelope.CodeDeadline, "unknown"},
+		{Blocked, false, envelope.CodeDeadline, "blocked"},
+		{Orphaned, false, envelope.CodeDeadline, "orphaned"},
 	} {
 		x := opened(RequestV1, Initiator)
 		x.State, x.Misread = State(donePrefix+string(c.outcome)), c.misread
@@ -70,7 +74,7 @@ func TestEveryOutcomeHasItsOwnError(t *testing.T) {
 }
 
 func TestWhatEndedOkOrHasNotEndedIsNoError(t *testing.T) {
-	for _, state := range []State{Start, "requested", "agreed", cancelling, "done:ok"} {
+	for _, state := range []State{Start, "requested", "agreed", cancelling, "done:ok", "done:accepted", "done:ended", "done:closed"} {
 		x := opened(RequestV1, Initiator)
 		x.State = state
 		if err := x.Err(); err != nil {
@@ -84,5 +88,40 @@ func TestARealRefusalTellsWhatThePeerTold(t *testing.T) {
 	e, ok := errors.AsType[*NotUnderstoodError](x.Err())
 	if !ok || e.Pointer != "/content/flight" || e.Want != "a flight" || e.Got != "null" || e.Reason != "overloaded" {
 		t.Errorf("%+v", x.Err())
+	}
+}
+
+func TestATimerThatEndsAnExchangeSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		protocol string
+		role     Role
+		state    State
+		want     string
+	}{
+		{ContractNetV1, Initiator, "done:timed_out", "did not start in time: deadline (lapsed)"},
+		{ContractNetV1, Initiator, "done:unknown", "did not answer in time, the outcome is unknown: deadline (lapsed)"},
+		{ContractNetV1, Participant, "done:expired", "did not start in time: deadline (lapsed)"},
+		{GatherV1, Initiator, "done:blocked", "did not acknowledge the fence: deadline (lapsed)"},
+		{GatherV1, Participant, "done:orphaned", "never closed its gather: deadline (lapsed)"},
+	} {
+		s := newSealer(t)
+		table := mustLookup(t, c.protocol).Table(c.role)
+		way := path(table, c.state)
+		if c.state == "done:expired" {
+			way = path(table, "lapsed")
+			way = append(way, "#grace")
+		}
+		x := s.drive(opened(c.protocol, c.role), way...)
+		if err := x.Err(); err == nil || err.Error() != x.Peer+" "+c.want {
+			t.Errorf("%s %s: %v", c.protocol, c.state, err)
+		}
+	}
+}
+
+func TestOnlyTheseOutcomesAreWhatWasAskedFor(t *testing.T) {
+	for _, o := range []Outcome{OK, Accepted, Ended, Refused, Rejected, Withdrawn, Failed, Cancelled, Expired, TimedOut, Unknown, Closed, Blocked, Orphaned, ""} {
+		if want := o == OK || o == Accepted || o == Ended; o.OK() != want {
+			t.Errorf("%q: %t", o, o.OK())
+		}
 	}
 }

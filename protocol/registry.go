@@ -9,9 +9,18 @@ import (
 
 // The names of the shipped protocols, as an envelope carries them.
 const (
-	RequestV1 = "request/v1"
-	QueryV1   = "query/v1"
+	RequestV1     = "request/v1"
+	QueryV1       = "query/v1"
+	ContractNetV1 = "contract-net/v1"
+	SubscribeV1   = "subscribe/v1"
+	ProposeV1     = "propose/v1"
+	GatherV1      = "gather/v1"
 )
+
+// AdvertiseV1 names announcements: each is a single inform that belongs to no
+// exchange. Nothing is awaited and nothing can be refused, so there is no
+// state to keep: it has no table, and Lookup does not know it.
+const AdvertiseV1 = "advertise/v1"
 
 // Protocol is one interaction protocol: its name and a table per role. It is
 // immutable and safe for concurrent use.
@@ -42,7 +51,7 @@ func (p *Protocol) Opens(a envelope.Performative) bool {
 }
 
 var shipped = sync.OnceValue(func() []*Protocol {
-	make := func(name, initiator, participant string) *Protocol {
+	make := func(name, initiator, participant string, runtimeAgrees bool) *Protocol {
 		i, err := parseTable(initiator)
 		if err != nil {
 			panic(fmt.Sprintf("protocol %s, initiator: %v", name, err))
@@ -51,11 +60,15 @@ var shipped = sync.OnceValue(func() []*Protocol {
 		if err != nil {
 			panic(fmt.Sprintf("protocol %s, participant: %v", name, err))
 		}
-		return &Protocol{Name: name, initiator: i, participant: p, runtimeAgrees: true}
+		return &Protocol{Name: name, initiator: i, participant: p, runtimeAgrees: runtimeAgrees}
 	}
 	return []*Protocol{
-		make(RequestV1, requestInitiator, requestParticipant),
-		make(QueryV1, queryInitiator, queryParticipant),
+		make(RequestV1, requestInitiator, requestParticipant, true),
+		make(QueryV1, queryInitiator, queryParticipant, true),
+		make(ContractNetV1, contractNetInitiator, contractNetParticipant, false),
+		make(SubscribeV1, subscribeInitiator, subscribeParticipant, true),
+		make(ProposeV1, proposeInitiator, proposeParticipant, false),
+		make(GatherV1, gatherInitiator, gatherParticipant, false),
 	}
 })
 
@@ -83,7 +96,9 @@ func (e *UnsupportedError) Error() string {
 
 // Moves lists the acts that a role may decide on in a state: what the table
 // lets it send now, plus what it may send after the runtime's own agree,
-// minus agree itself where it is the runtime's.
+// minus agree itself where it is the runtime's. Receipts and the fence are
+// always the runtime's. In a contract net a further cfp is listed wherever the
+// table has one; Exchange.Moves knows whether a round is left.
 func (p *Protocol) Moves(r Role, s State) []Utterance {
 	table := p.Table(r)
 	var moves []Utterance

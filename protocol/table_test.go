@@ -58,7 +58,7 @@ func TestAFaultyTableIsRefused(t *testing.T) {
 }
 
 func FuzzParseTable(f *testing.F) {
-	for _, text := range []string{requestInitiator, requestParticipant, queryInitiator, queryParticipant, "start | !a→done:ok", "start | ?nack!→start", "|"} {
+	for _, text := range []string{requestInitiator, queryParticipant, contractNetInitiator, gatherParticipant, "start | !a→done:ok", "start | ?nack!→start", "|"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -79,7 +79,7 @@ func FuzzParseTable(f *testing.F) {
 }
 
 func TestTheShippedTablesEndInTheClosedOutcomes(t *testing.T) {
-	outcomes := []Outcome{OK, Refused, Rejected, Withdrawn, Failed, Cancelled, Expired, TimedOut, Unknown}
+	outcomes := []Outcome{OK, Accepted, Ended, Refused, Rejected, Withdrawn, Failed, Cancelled, Expired, TimedOut, Unknown, Closed, Blocked, Orphaned}
 	for _, p := range All() {
 		for _, row := range rowsOf(p) {
 			if row.To.Done() && !slices.Contains(outcomes, row.To.Outcome()) {
@@ -117,7 +117,7 @@ func TestTheRuntimeKeepsItsOwnActsToItself(t *testing.T) {
 		{Participant, "done:refused", nil},
 		{Participant, "nowhere", nil},
 	} {
-		for _, p := range All() {
+		for _, p := range requests() {
 			got := p.Moves(c.role, c.state)
 			order := func(a, b Utterance) int { return strings.Compare(a.word(), b.word()) }
 			slices.SortFunc(got, order)
@@ -126,6 +126,59 @@ func TestTheRuntimeKeepsItsOwnActsToItself(t *testing.T) {
 				t.Errorf("%s %s in %s: %v, want %v", p.Name, c.role, c.state, got, c.want)
 			}
 		}
+	}
+}
+
+func TestEachRoleIsOfferedWhatItMayDecide(t *testing.T) {
+	for _, c := range []struct {
+		protocol string
+		role     Role
+		state    State
+		want     string
+	}{
+		{ContractNetV1, Initiator, Start, "cfp"},
+		{ContractNetV1, Initiator, "called", "cancel"},
+		{ContractNetV1, Initiator, "proposed", "agree cancel cfp refuse"},
+		{ContractNetV1, Initiator, "awarded", "cancel"},
+		{ContractNetV1, Participant, "called", "failure propose refuse"},
+		{ContractNetV1, Participant, "proposed", "cancel"},
+		{ContractNetV1, Participant, "lapsed", ""},
+		{ContractNetV1, Participant, "awarded", "failure inform inform~"},
+		{SubscribeV1, Participant, "received", "failure inform inform~ refuse"},
+		{SubscribeV1, Participant, "active", "failure inform inform~"},
+		{ProposeV1, Initiator, Start, "propose"},
+		{ProposeV1, Participant, "considering", "agree failure refuse"},
+		{GatherV1, Initiator, Start, "request"},
+		{GatherV1, Initiator, "contributed", "cancel"},
+		{GatherV1, Initiator, "fencing", ""},
+		{GatherV1, Participant, "asked", "failure inform~ refuse"},
+		{GatherV1, Participant, "given", ""},
+		{GatherV1, Participant, stopping, "failure inform.c"},
+		{GatherV1, Participant, ackit, ""},
+	} {
+		for _, list := range [][]Utterance{mustLookup(t, c.protocol).Moves(c.role, c.state), newSealer(t).in(c.protocol, c.role, c.state).Moves()} {
+			var words []string
+			for _, u := range list {
+				words = append(words, u.word())
+			}
+			if slices.Sort(words); strings.Join(words, " ") != c.want {
+				t.Errorf("%s %s in %s: %q, want %q", c.protocol, c.role, c.state, words, c.want)
+			}
+		}
+	}
+}
+
+func TestAFurtherCallIsOfferedWhileARoundIsLeft(t *testing.T) {
+	cfp := Utterance{Performative: envelope.CFP}
+	x := newSealer(t).in(ContractNetV1, Initiator, "proposed")
+	for rounds, want := range []bool{false, false, true, true} {
+		x.MaxRounds = rounds
+		if got := slices.Contains(x.Moves(), cfp); got != want {
+			t.Errorf("round %d of %d: %t", x.Round, rounds, got)
+		}
+	}
+	if x.Protocol = "auction/v7"; x.Moves() != nil {
+		t.Error("an unknown protocol has moves")
 	}
 }
 
@@ -139,15 +192,31 @@ func TestWhereAgreeIsADecisionItIsAMove(t *testing.T) {
 	if p.RuntimeAgrees() || !mustLookup(t, QueryV1).RuntimeAgrees() {
 		t.Error("agree is the runtime's in the shipped protocols only")
 	}
+	for _, p := range All() {
+		if want := p.Name == RequestV1 || p.Name == QueryV1 || p.Name == SubscribeV1; p.RuntimeAgrees() != want {
+			t.Errorf("%s: the runtime agrees: %t", p.Name, p.RuntimeAgrees())
+		}
+	}
 }
 
-func TestOnlyARequestOpensTheShippedProtocols(t *testing.T) {
+func TestOneActOpensAProtocol(t *testing.T) {
+	want := map[string]envelope.Performative{
+		RequestV1: envelope.Request, QueryV1: envelope.Request, SubscribeV1: envelope.Request, GatherV1: envelope.Request,
+		ContractNetV1: envelope.CFP, ProposeV1: envelope.Propose,
+	}
 	for _, p := range All() {
 		for _, a := range envelope.Performatives() {
-			if p.Opens(a) != (a == envelope.Request) {
+			if p.Opens(a) != (a == want[p.Name]) {
 				t.Errorf("%s: %s opens: %t", p.Name, a, p.Opens(a))
 			}
 		}
+	}
+}
+
+func TestAnAnnouncementBelongsToNoExchange(t *testing.T) {
+	_, err := Lookup(AdvertiseV1)
+	if _, ok := err.(*UnsupportedError); !ok {
+		t.Error(err)
 	}
 }
 
