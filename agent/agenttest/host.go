@@ -18,11 +18,18 @@ const stopWithin = 10 * time.Second
 // stops it when the test ends. What goes wrong fails the test.
 func Host(t testing.TB, agents ...*agent.Agent) *agent.Host {
 	t.Helper()
+	return HostAt(t, nil, agents...)
+}
+
+// HostAt is Host with a clock of the test's: a *Clock that it moves by hand, or
+// nil for the system's.
+func HostAt(t testing.TB, clock agent.Clock, agents ...*agent.Agent) *agent.Host {
+	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "parley.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := agent.NewHost(agent.Config{Store: s, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}, agents...)
+	h := agent.NewHost(agent.Config{Store: s, Clock: clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}, agents...)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 		defer cancel()
