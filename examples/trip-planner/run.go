@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -42,6 +43,9 @@ type run struct {
 	dir        string
 	today      string
 	verbose    bool
+
+	// file is the open transcript.
+	file *os.File
 }
 
 func (r *run) run(ctx context.Context, args []string) (err error) {
@@ -64,6 +68,12 @@ func (r *run) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if r.transcript != "" { // before anything is booked, since it may not be possible
+		if r.file, err = os.Create(r.transcript); err != nil {
+			return fmt.Errorf("writing the transcript: %w", err)
+		}
+		defer func() { err = errors.Join(err, r.file.Close()) }()
+	}
 	dir, err := r.folder()
 	if err != nil {
 		return err
@@ -83,39 +93,93 @@ func (r *run) run(ctx context.Context, args []string) (err error) {
 // plan asks the planner, and the traveller as long as there is somebody to
 // ask.
 func (r *run) plan(ctx context.Context, w *trip.World, model llm.Model, words string, today calendar.Date) error {
-	request := contract.PlanRequest{Sentence: agent.Text(words), Today: today.String(), Confirmed: r.yes}
-	correlation := ""
+	request := contract.PlanRequest{Sentence: agent.Text(words), Today: today.String()}
+	var question trip.Question
+	var err error
 	if r.resume != "" {
-		var err error
-		if request, correlation, err = w.Continue(ctx, r.resume, words); err != nil {
+		if request, question, err = w.Continue(ctx, r.resume, words); err != nil {
 			return err
 		}
-		request.Confirmed = request.Confirmed || r.yes
 		request.Today = today.String()
 	}
-	answers := bufio.NewScanner(r.stdin)
+	request.Confirmed = request.Confirmed || r.yes
+	done, ended, err := r.takeUp(ctx, w, model, request)
+	if done || err != nil {
+		return err
+	}
+	answers := lines(r.stdin)
 	for {
-		planned, conversation, failed := w.Plan(ctx, request, correlation)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		report, err := w.Report(ctx, planned, conversation, failed)
+		planned, conversation, failed := w.Plan(ctx, request, question)
+		report, err := r.report(ctx, w, model, planned, conversation, failed)
 		if err != nil {
 			return err
 		}
-		report.Model = describe(model)
-		if report.Status == "needs-input" && r.interactive() {
-			fmt.Fprintf(r.stdout, "%s\n> ", report.Question)
-			if answers.Scan() {
-				if request, correlation, err = w.Continue(ctx, conversation, answers.Text()); err != nil {
-					return err
-				}
-				continue
-			}
-			fmt.Fprintln(r.stdout)
+		report.Interrupted = ended
+		if report.Status != "needs-input" || !r.interactive() {
+			return r.show(ctx, w, report)
 		}
-		return r.show(ctx, w, report)
+		fmt.Fprintf(r.stdout, "%s\n> ", report.Question)
+		select {
+		case answer, more := <-answers:
+			if !more {
+				fmt.Fprintln(r.stdout)
+				return r.show(ctx, w, report)
+			}
+			if request, question, err = w.Continue(ctx, conversation, answer); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+}
+
+// takeUp waits for what an earlier, interrupted run of the command began. If
+// that was the same request, its result is this run's: nothing is booked twice.
+func (r *run) takeUp(ctx context.Context, w *trip.World, model llm.Model, request contract.PlanRequest) (done bool, ended []trip.Ended, err error) {
+	interrupted, err := w.Interrupted(ctx)
+	if err != nil {
+		return false, nil, err
+	}
+	for _, i := range interrupted {
+		planned, failed := w.Await(ctx, i.Conversation)
+		if ctx.Err() != nil {
+			return false, nil, ctx.Err()
+		}
+		if !reflect.DeepEqual(i.Request, request) {
+			ended = append(ended, trip.EndedAs(i.Conversation, planned, failed))
+			continue
+		}
+		report, err := r.report(ctx, w, model, planned, i.Conversation, failed)
+		if err != nil {
+			return false, nil, err
+		}
+		report.Interrupted = ended
+		return true, nil, r.show(ctx, w, report)
+	}
+	return false, ended, nil
+}
+
+func (r *run) report(ctx context.Context, w *trip.World, model llm.Model, p contract.Plan, conversation string, failed error) (trip.Report, error) {
+	if ctx.Err() != nil {
+		return trip.Report{}, ctx.Err()
+	}
+	report, err := w.Report(ctx, p, conversation, failed)
+	report.Model = describe(model)
+	return report, err
+}
+
+// lines hands out what is typed, so that waiting for it can be interrupted. Its
+// goroutine ends with the input, or with the process.
+func lines(in io.Reader) <-chan string {
+	out := make(chan string)
+	go func() {
+		defer close(out)
+		for scanner := bufio.NewScanner(in); scanner.Scan(); {
+			out <- scanner.Text()
+		}
+	}()
+	return out
 }
 
 // interactive reports whether a person at a terminal can be asked.
@@ -134,10 +198,9 @@ func (r *run) interactive() bool {
 
 // show prints the report and writes the transcript.
 func (r *run) show(ctx context.Context, w *trip.World, report trip.Report) error {
-	if r.transcript != "" && report.Conversation != "" {
-		if err := r.write(ctx, w, report.Conversation); err != nil {
-			return err
-		}
+	var failed error
+	if r.file != nil && report.Conversation != "" {
+		failed = w.Transcript(ctx, r.file, report.Conversation)
 	}
 	if r.output == "json" {
 		encoder := json.NewEncoder(r.stdout)
@@ -149,19 +212,10 @@ func (r *run) show(ctx context.Context, w *trip.World, report trip.Report) error
 	} else {
 		printText(r.stdout, report)
 	}
-	if report.Status == "failed" {
-		return errFailed
+	if failed == nil && report.Status == "failed" {
+		failed = errFailed
 	}
-	return nil
-}
-
-func (r *run) write(ctx context.Context, w *trip.World, conversation string) (err error) {
-	f, err := os.Create(r.transcript)
-	if err != nil {
-		return fmt.Errorf("writing the transcript: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return w.Transcript(ctx, f, conversation)
+	return failed
 }
 
 func (r *run) day() (calendar.Date, error) {

@@ -21,7 +21,13 @@ func printText(out io.Writer, r trip.Report) {
 		fmt.Fprintf(out, "No trip was booked. %s\n", cmp.Or(r.Notes, r.Error))
 	}
 	if r.Itinerary != nil && r.Notes != "" {
-		fmt.Fprintf(out, "  Assumed: %s\n", r.Notes)
+		fmt.Fprintf(out, "  Note: %s\n", r.Notes)
+	}
+	for _, e := range r.Interrupted {
+		fmt.Fprintf(out, "\nAn earlier run was interrupted (conversation %s). It ended: %s %s%s\n", e.Conversation, e.Status, e.Question, e.Error)
+		if e.Itinerary != nil {
+			printItinerary(out, *e.Itinerary)
+		}
 	}
 	if len(r.Timeline) > 0 {
 		printTimeline(out, r)

@@ -17,6 +17,9 @@ var (
 	BookHotel    = protocol.Request[HotelOrder, HotelBooking]("trip.hotel.book/v1")
 )
 
+// Offer is how a question begins that an explicit yes turns into bookings.
+const Offer = "Shall I book"
+
 // PlanRequest is a trip in plain words.
 type PlanRequest struct {
 	Sentence agent.Text `json:"sentence" jsonschema:"maxLength=4000"`

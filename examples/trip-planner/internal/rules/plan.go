@@ -3,7 +3,6 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/parley-agents/parley/agent"
@@ -33,10 +32,13 @@ func plan(r rehearsal.Request) (rehearsal.Reply, bool) {
 	}
 	p := planner{request: r, asked: asked}
 	understood, answer := understand(asked, today)
+	if answer == sentence.No {
+		return say(contract.Plan{Status: "failed", Notes: agent.Text(unwanted(asked))})
+	}
 	if !understood.Complete() {
 		return ask(understood.Questions[0].Text)
 	}
-	p.trip, p.assumed = understood.Trip, understood.Assumed
+	p.trip, p.checkIn, p.assumed = understood.Trip, understood.Trip.Out, understood.Assumed
 	return p.next(answer)
 }
 
@@ -45,85 +47,94 @@ type planner struct {
 	request rehearsal.Request
 	asked   contract.PlanRequest
 	trip    sentence.Trip
+	checkIn calendar.Date // the day the stay begins
 	assumed []string
 }
 
-// confirm is how the question begins that offers a booking.
-const confirm = "Shall I book"
-
-// answer is what the traveller said to an offer.
-type answer int
-
-const (
-	silent answer = iota
-	yes
-	no
-)
+// another is how the questions end that a plain no answers.
+const another = "Another day?"
 
 // understand reads the sentence and the answers after it. An answer to an
-// offer decides about the offer; if it also changes the trip, the change
-// counts and a new offer follows.
-func understand(asked contract.PlanRequest, today calendar.Date) (sentence.Result, answer) {
-	said := sentence.Parse(string(asked.Sentence), today)
-	decided := silent
+// offer decides about the offer; if it changes the trip instead, the change
+// counts and a new offer follows. The decision is the last answer's: No if it
+// calls the trip off.
+func understand(asked contract.PlanRequest, today calendar.Date) (sentence.Result, sentence.Decision) {
+	var answers []sentence.Answered
+	decided := sentence.Neither
 	for _, e := range asked.Earlier {
-		decided = silent
-		if strings.HasPrefix(string(e.Question), confirm) {
-			if decided = decide(string(e.Answer)); decided != silent {
-				continue
-			}
+		question, answer := string(e.Question), string(e.Answer)
+		decided = sentence.Decide(answer)
+		offer := strings.HasPrefix(question, contract.Offer)
+		if !offer && (decided == sentence.Yes || !refusable(question) && !sentence.Cancels(answer)) {
+			decided = sentence.Neither
 		}
-		said = sentence.Continue(said.Sentence, string(e.Question), string(e.Answer), today)
+		if decided == sentence.Neither {
+			answers = append(answers, sentence.Answered{Question: question, Answer: answer})
+		}
 	}
-	return said, decided
+	return sentence.Understand(string(asked.Sentence), answers, today), decided
 }
 
-func decide(text string) answer {
-	list := words(text)
-	if len(list) == 0 {
-		return silent
+// unwanted is what is said when the trip is called off: after an order only
+// that nothing more was booked.
+func unwanted(asked contract.PlanRequest) string {
+	for _, e := range asked.Earlier {
+		if q := string(e.Question); sentence.AboutOf(q) == "" && !strings.HasPrefix(q, contract.Offer) {
+			return "Nothing more was booked, as you wished."
+		}
 	}
-	switch {
-	case slices.Contains([]string{"no", "nope", "stop", "cancel", "not", "don"}, list[0]):
-		return no
-	case slices.Contains([]string{"yes", "y", "yeah", "ok", "okay", "sure", "please", "book", "do", "go"}, list[0]) && len(list) <= 5:
-		return yes
+	return "Nothing was booked, as you wished."
+}
+
+// refusable reports whether "no" answers a question that is no offer.
+func refusable(question string) bool {
+	switch sentence.AboutOf(question) {
+	case sentence.Budget, sentence.Currency, "":
+		return true
 	}
-	return silent
+	return strings.HasSuffix(question, another)
 }
 
 // next is the planner's next step, by what it knows so far.
-func (p *planner) next(said answer) (rehearsal.Reply, bool) {
+func (p *planner) next(said sentence.Decision) (rehearsal.Reply, bool) {
 	flight, searched := result(p.request, contract.SearchFlight.Name().Input())
 	if !searched {
 		return p.search()
 	}
-	hotel, searched := result(p.request, contract.SearchHotel.Name().Input())
-	if p.wantsHotel() && !searched {
-		return p.search()
-	}
-	if q := p.missing(flight, hotel); q != "" {
-		return ask(q)
-	}
 	var flights contract.FlightOffers
-	var hotels contract.HotelOffers
-	if json.Unmarshal(flight.Result, &flights) != nil || p.wantsHotel() && json.Unmarshal(hotel.Result, &hotels) != nil {
+	if !flight.ok() {
+		return ask(p.noFlight(flight))
+	}
+	if json.Unmarshal(flight.Result, &flights) != nil || len(flights.Offers) == 0 {
 		return rehearsal.Reply{}, false
 	}
-	choice := cheapest(flights, hotels)
-	if p.trip.Budget > 0 && choice.total() > p.trip.Budget {
-		return ask(sentence.Ask(sentence.Budget, "the cheapest %s is %s, which is more than %s", p.what(), euros(choice.total()), euros(p.trip.Budget)).Text)
+	best := choice{flight: cheapestFlight(flights)}
+	if p.wantsHotel() {
+		p.checkIn = arrival(best.flight, p.trip.Out)
+		hotel, searched := p.hotels()
+		if !searched {
+			return p.search()
+		}
+		var hotels contract.HotelOffers
+		if !hotel.ok() {
+			return ask(p.noHotel(hotel))
+		}
+		if json.Unmarshal(hotel.Result, &hotels) != nil || len(hotels.Offers) == 0 {
+			return rehearsal.Reply{}, false
+		}
+		best.hotel = cheapestHotel(hotels)
+	}
+	if p.trip.Budget > 0 && best.total() > p.trip.Budget {
+		return ask(sentence.Ask(sentence.Budget, "the cheapest %s is %s, which is more than %s", p.what(), euros(best.total()), euros(p.trip.Budget)).Text)
 	}
 	booked, called := p.booked()
 	switch {
 	case called:
 		return p.finish(booked)
-	case said == no:
-		return say(contract.Plan{Status: "failed", Notes: "Nothing was booked, as you wished."})
-	case p.asked.Confirmed || said == yes:
-		return p.book(choice)
+	case p.asked.Confirmed || said == sentence.Yes:
+		return p.book(best)
 	}
-	return ask(p.offer(choice))
+	return ask(p.offer(best))
 }
 
 func ask(question string) (rehearsal.Reply, bool) {
@@ -144,31 +155,44 @@ func (p *planner) flightQuery() contract.FlightQuery {
 }
 
 func (p *planner) hotelQuery() contract.HotelQuery {
-	return contract.HotelQuery{Near: p.trip.To.Code, CheckIn: p.trip.Out.String(), CheckOut: p.trip.Out.AddDays(p.trip.Nights).String(), Guests: p.trip.Party}
+	return contract.HotelQuery{Near: p.trip.To.Code, CheckIn: p.checkIn.String(), CheckOut: p.checkIn.AddDays(p.trip.Nights).String(), Guests: p.trip.Party}
 }
 
-// search asks both suppliers in one reply.
+// search asks the suppliers for what is not known yet: both in one reply at
+// first, when the stay is taken to begin on the day of departure.
 func (p *planner) search() (rehearsal.Reply, bool) {
 	var reply rehearsal.Reply
-	if c, ok := call(p.request, contract.SearchFlight.Name().Input(), p.flightQuery()); ok {
-		reply.Calls = append(reply.Calls, c)
+	if _, known := result(p.request, contract.SearchFlight.Name().Input()); !known {
+		if c, ok := call(p.request, contract.SearchFlight.Name().Input(), p.flightQuery()); ok {
+			reply.Calls = append(reply.Calls, c)
+		}
 	}
-	if c, ok := call(p.request, contract.SearchHotel.Name().Input(), p.hotelQuery()); ok && p.wantsHotel() {
-		reply.Calls = append(reply.Calls, c)
+	if _, known := p.hotels(); p.wantsHotel() && !known {
+		if c, ok := call(p.request, contract.SearchHotel.Name().Input(), p.hotelQuery()); ok {
+			reply.Calls = append(reply.Calls, c)
+		}
 	}
 	return reply, len(reply.Calls) > 0
 }
 
-// missing is the question to ask when a supplier has nothing, "" if both do.
-func (p *planner) missing(flight, hotel outcome) string {
-	day, to := p.trip.Out.Long(), p.trip.To
-	switch {
-	case !flight.ok():
-		return sentence.Ask(sentence.When, "no flight from %s to %s on %s: %s. Another day?", p.trip.From, to, day, why(flight)).Text
-	case p.wantsHotel() && !hotel.ok():
-		return sentence.Ask(sentence.When, "no hotel in %s for %d nights from %s: %s. Another day?", to.City, p.trip.Nights, day, why(hotel)).Text
+// hotels is what the search for the stay from the day of check-in came to. One
+// for another day, before the flight was known, does not count.
+func (p *planner) hotels() (o outcome, searched bool) {
+	var q contract.HotelQuery
+	c, ok := answered(p.request, contract.SearchHotel.Name().Input())
+	if !ok || c.Decode(&q) != nil || q != p.hotelQuery() {
+		return outcome{}, false
 	}
-	return ""
+	return result(p.request, contract.SearchHotel.Name().Input())
+}
+
+// noFlight and noHotel are the questions to ask when a supplier has nothing.
+func (p *planner) noFlight(o outcome) string {
+	return sentence.Ask(sentence.When, "no flight from %s to %s on %s: %s. "+another, p.trip.From, p.trip.To, p.trip.Out.Long(), why(o)).Text
+}
+
+func (p *planner) noHotel(o outcome) string {
+	return sentence.Ask(sentence.When, "no hotel in %s for %d nights from %s: %s. "+another, p.trip.To.City, p.trip.Nights, p.checkIn.Long(), why(o)).Text
 }
 
 // why words an outcome that is not ok.
@@ -246,9 +270,12 @@ func unbooked(o outcome) string {
 
 // offer is the question that asks for the traveller's yes.
 func (p *planner) offer(c choice) string {
-	s := fmt.Sprintf("%s flight %s (%s to %s, departs %s)", confirm, c.flight.Number, c.flight.From, c.flight.To, c.flight.Departs)
+	s := fmt.Sprintf("%s flight %s (%s to %s, departs %s)", contract.Offer, c.flight.Number, c.flight.From, c.flight.To, c.flight.Departs)
 	if c.hotel != nil {
 		s += fmt.Sprintf(" and %d night(s) at %q", p.trip.Nights, string(c.hotel.Name))
+		if p.checkIn != p.trip.Out {
+			s += fmt.Sprintf(" from %s, the day the flight arrives, to %s,", p.checkIn.Long(), p.checkIn.AddDays(p.trip.Nights).Long())
+		}
 	}
 	s += fmt.Sprintf(" for %s in all, for %d?", euros(c.total()), p.trip.Party)
 	if len(p.assumed) > 0 {

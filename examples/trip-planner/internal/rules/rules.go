@@ -7,7 +7,7 @@ package rules
 import (
 	"encoding/json"
 	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/parley-agents/parley/llm/rehearsal"
 )
@@ -93,6 +93,29 @@ func result(r rehearsal.Request, schema string) (o outcome, called bool) {
 	return o, true
 }
 
+// answered is the call that result tells the outcome of.
+func answered(r rehearsal.Request, schema string) (rehearsal.Call, bool) {
+	name, ok := offered(r, schema)
+	if !ok {
+		return rehearsal.Call{}, false
+	}
+	id := ""
+	for _, m := range slices.Backward(r.Messages) {
+		switch {
+		case m.Role == rehearsal.User:
+			return rehearsal.Call{}, false
+		case m.Role == rehearsal.Tool && m.Name == name && id == "":
+			id = m.CallID
+		}
+		for _, c := range m.Calls {
+			if m.Role == rehearsal.Assistant && id != "" && c.ID == id {
+				return c, true
+			}
+		}
+	}
+	return rehearsal.Call{}, false
+}
+
 func call(r rehearsal.Request, schema string, args any) (rehearsal.Call, bool) {
 	name, ok := offered(r, schema)
 	return rehearsal.Call{Name: name, Arguments: args}, ok
@@ -101,8 +124,4 @@ func call(r rehearsal.Request, schema string, args any) (rehearsal.Call, bool) {
 // say ends the turn with the result.
 func say(v any) (rehearsal.Reply, bool) {
 	return rehearsal.Reply{Calls: []rehearsal.Call{{Name: "inform", Arguments: v}}}, true
-}
-
-func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !(r >= 'a' && r <= 'z') })
 }

@@ -17,8 +17,15 @@ func (d *draft) amendPlaces(about About, a *draft) {
 		if m.role == none {
 			m.role = asked
 		}
+		if m.role == none && a.corrected {
+			m.role = destination
+		}
+		if m.role == none && m.weak {
+			continue
+		}
 		if m.role == none {
-			continue // a place in an answer about something else, without a word that says what it is
+			d.ask(Destination, "you said “%s”; which city do you want to go to?", clip(m.text))
+			continue
 		}
 		m.back = false
 		if m.country {

@@ -30,6 +30,14 @@ func TestAnAnswerFillsOrReplacesWhatWasAskedAbout(t *testing.T) {
 		{"Oslo to Nice 12 March until 16 March for 5 nights", []string{"16 March"}, "OSL NCE 2026-03-12 4n 1p €0"},
 		{"we go Oslo to Nice 12 March 4 nights $900", []string{"two", "EUR 800"}, "OSL NCE 2026-03-12 4n 2p €800"},
 		{"we go Oslo to Nice 12 March 4 nights $900", []string{"just us two", "euros"}, "OSL NCE 2026-03-12 4n 2p €900"},
+		{"Oslo to Nice 12 March 4 nights with Anna", []string{"2, with Anna"}, "OSL NCE 2026-03-12 4n 2p €0"},
+		{"Oslo to Nice after 12 March 4 nights", []string{"14 March"}, "OSL NCE 2026-03-14 4n 1p €0"},
+		{"Oslo to Paris, Texas 12 March 4 nights", []string{"Dallas"}, "OSL DFW 2026-03-12 4n 1p €0"},
+		{"Oslo to Nice 12 March flight only", []string{"one way"}, "OSL NCE 2026-03-12 ow 1p €0"},
+		{"Oslo to Nice 12 March 4 nights hotel only", []string{"Oslo"}, "OSL NCE 2026-03-12 4n 1p €0"},
+		{"Oslo to Nice 12 March a night or two", []string{"2"}, "OSL NCE 2026-03-12 2n 1p €0"},
+		{"Oslo to Nice 12 March 4 nights max 800 crowns", []string{"80"}, "OSL NCE 2026-03-12 4n 1p €80"},
+		{"Oslo to Nice 12 March 4 nights for 3 nuns", []string{"three"}, "OSL NCE 2026-03-12 4n 3p €0"},
 		{"Oslo to Nice 12 March 4 nights 900", []string{"900"}, "OSL NCE 2026-03-12 4n 1p €900"},
 		{"Oslo to Nice 12 March 4 nights 900", []string{"no limit"}, "OSL NCE 2026-03-12 4n 1p €0"},
 		{"Oslo to Nice 12 March 4 nights budget 800 max 900", []string{"at most 900"}, "OSL NCE 2026-03-12 4n 1p €900"},
@@ -37,11 +45,13 @@ func TestAnAnswerFillsOrReplacesWhatWasAskedAbout(t *testing.T) {
 	} {
 		t.Run(c.sentence, func(t *testing.T) {
 			r := Parse(c.sentence, tuesday())
+			var answers []Answered
 			for _, answer := range c.answers {
 				if r.Complete() {
 					t.Fatalf("nothing was asked before %q", answer)
 				}
-				r = Continue(r.Sentence, r.Questions[0].Text, answer, tuesday())
+				answers = append(answers, Answered{r.Questions[0].Text, answer})
+				r = Understand(c.sentence, answers, tuesday())
 			}
 			if !r.Complete() {
 				t.Fatalf("still asks %q", r.Questions)

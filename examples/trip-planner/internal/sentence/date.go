@@ -67,7 +67,7 @@ func (p *parser) numeric(i int) (spec, int, string) {
 	switch {
 	case third && (len(p.at(i+4).text) == 4 || len(p.at(i+4).text) == 2):
 		n, year = 5, digitsValue(p.at(i+4).text)
-		if year < 100 {
+		if len(p.at(i+4).text) == 2 {
 			year += 2000
 		}
 	case sep == "." && p.m(i+3) == "." && !p.at(i+3).gap:
@@ -174,7 +174,8 @@ func (p *parser) year(i int) (year, tokens int) {
 	}
 	t := p.at(j)
 	v := digitsValue(t.text)
-	if t.kind != numeral || len(t.text) != 4 || v < 1900 || v > 2199 || p.unit(j+1) || p.glued(j+1, "-") {
+	far := j == i && (v < 100 || v > 2199) // "20 March 9999", which then is refused
+	if t.kind != numeral || len(t.text) != 4 || !far && (v < 1900 || v > 2199) || p.unit(j+1) || p.glued(j+1, "-") {
 		return 0, 0
 	}
 	if _, _, n := p.currency(j + 1); n > 0 || p.w(j+1) == "max" || p.w(j+1) == "budget" {
@@ -186,6 +187,13 @@ func (p *parser) year(i int) (year, tokens int) {
 // weekdayDate reads "Friday", "next Friday", "Friday next week" and "Friday 13 March".
 func (p *parser) weekdayDate(i int) (spec, int, string) {
 	j, today := i, false
+	if n := p.phrase(j, "next week on", "next week's", "next week", "this week on", "this week's", "this week"); n > 0 && p.weekday(j+n) >= 0 {
+		w := p.weekday(j + n)
+		if p.w(j) == "this" {
+			return spec{form: dayOfWeek, weekday: time.Weekday(w), today: true}, n + 1, ""
+		}
+		return p.nextWeek(w), n + 1, ""
+	}
 	if n := p.phrase(j, "this coming", "this", "next", "coming"); n > 0 {
 		today = p.w(j) == "this"
 		j += n
@@ -196,12 +204,8 @@ func (p *parser) weekdayDate(i int) (spec, int, string) {
 	}
 	s := spec{form: dayOfWeek, weekday: time.Weekday(w), today: today}
 	k := j + 1
-	if n := p.phrase(k, "next week"); n > 0 {
-		monday := (8 - int(p.today.Weekday())) % 7
-		if monday == 0 {
-			monday = 7
-		}
-		return spec{form: offset, days: monday + (w+6)%7}, k + n - i, ""
+	if n := p.phrase(k, "next week", "of next week", "in the next week"); n > 0 {
+		return p.nextWeek(w), k + n - i, ""
 	}
 	if n := p.phrase(k, "after next", "week"); n > 0 && j == i {
 		s.days = 7
@@ -227,13 +231,22 @@ func (p *parser) weekdayDate(i int) (spec, int, string) {
 	return exact, k + n - i, trouble
 }
 
+// nextWeek returns a weekday of the week that begins next Monday.
+func (p *parser) nextWeek(weekday int) spec {
+	monday := (8 - int(p.today.Weekday())) % 7
+	if monday == 0 {
+		monday = 7
+	}
+	return spec{form: offset, days: monday + (weekday+6)%7}
+}
+
 // relative reads "today", "the day after tomorrow", "in 3 days", "two weeks from now".
 func (p *parser) relative(i int) (spec, int) {
 	for _, r := range []struct {
 		phrase string
 		days   int
 	}{
-		{"the day after tomorrow", 2}, {"day after tomorrow", 2}, {"overmorrow", 2}, {"tomorrow", 1}, {"tmrw", 1},
+		{"the day after tomorrow", 2}, {"day after tomorrow", 2}, {"overmorrow", 2}, {"tomorrow week", 8}, {"today week", 7}, {"tomorrow", 1}, {"tmrw", 1},
 		{"tomorow", 1}, {"tommorow", 1}, {"tommorrow", 1}, {"today", 0}, {"tonight", 0}, {"yesterday", -1},
 		{"the day before yesterday", -2}, {"right now", 0},
 	} {

@@ -38,9 +38,16 @@ type day struct {
 // dates understands one day, a range of days, a month, or a time that is no day.
 func (p *parser) dates(i int) int {
 	if n := p.dayRange(i); n > 0 {
+		if from, to := p.hedged(i, i+n); from < i || to > i+n {
+			p.draft.ask(When, "“%s” is not certain; which days are they?", clip(p.raw(from, to)))
+			return to - i
+		}
 		return n
 	}
 	if s, n, trouble := p.date(i); n > 0 {
+		if from, to := p.hedged(i, i+n); trouble == "" && (from < i || to > i+n) {
+			return p.doubtDay(from, to) - (i - from)
+		}
 		p.addDay(i, n, s, p.isReturn(i), trouble)
 		return n
 	}

@@ -18,6 +18,9 @@ type draft struct {
 	oneWay  bool
 	dayTrip bool
 	weekend bool
+	noHotel bool
+	wayBack bool     // a way back was spoken of
+	wishes  []string // what cannot be arranged
 
 	counts []count
 	plural string // the word that speaks of several people
@@ -25,6 +28,8 @@ type draft struct {
 	limits  []limit
 	inEuros bool // an answer to a question about currency: the amount was in euros
 	noLimit bool
+
+	corrected bool // "I meant", "rather": what is said replaces what was
 
 	left      []amount // numbers that no rule understood
 	questions []Question
@@ -56,6 +61,12 @@ func (d *draft) ask(about About, format string, a ...any) {
 	d.questions = append(d.questions, ask(about, format, a...))
 }
 
+// empty reports whether nothing of a trip was said.
+func (d *draft) empty() bool {
+	return len(d.places)+len(d.days)+len(d.months)+len(d.stays)+len(d.counts)+len(d.limits)+len(d.left)+len(d.questions) == 0 &&
+		d.vague == "" && d.plural == "" && !d.oneWay && !d.dayTrip && !d.weekend && !d.noLimit && !d.inEuros && !d.noHotel
+}
+
 // amend replaces the part that was asked about, and any other that the answer mentions, by what the answer says.
 func (d *draft) amend(about About, a *draft) {
 	asked := map[About]bool{}
@@ -74,9 +85,9 @@ func (d *draft) amend(about About, a *draft) {
 		d.left = slices.DeleteFunc(d.left, amount.year)
 		d.drop(When)
 	}
-	if backs := a.daysOf(true); len(backs) > 0 || len(a.stays) > 0 || a.oneWay || a.dayTrip || a.weekend || asked[Nights] {
+	if backs := a.daysOf(true); len(backs) > 0 || len(a.stays) > 0 || a.oneWay || a.dayTrip || a.weekend || a.noHotel || asked[Nights] {
 		d.days = append(d.daysOf(false), backs...)
-		d.stays, d.oneWay, d.dayTrip, d.weekend = a.stays, a.oneWay, a.dayTrip, a.weekend
+		d.stays, d.oneWay, d.dayTrip, d.weekend, d.noHotel = a.stays, a.oneWay, a.dayTrip, a.weekend, a.noHotel
 		d.drop(Nights)
 	}
 	if len(a.counts) > 0 || a.plural != "" || asked[Party] {
@@ -93,6 +104,12 @@ func (d *draft) amend(about About, a *draft) {
 		d.limits, d.noLimit, d.left = a.limits, a.noLimit, nil
 		d.drop(Budget)
 		d.drop(Currency)
+	}
+	d.wayBack = d.wayBack || a.wayBack
+	for _, w := range append(a.wishes, a.strange...) {
+		if about == "" || !slices.Contains(a.strange, w) {
+			d.wishes = append(d.wishes, w)
+		}
 	}
 	d.questions = append(d.questions, a.questions...)
 }

@@ -24,7 +24,7 @@ func ExampleContinue() {
 	r := sentence.Parse("Helsinki to Lisbon on 12 March", today)
 	question := r.Questions[0].Text
 	fmt.Println(question, sentence.AboutOf(question))
-	r = sentence.Continue(r.Sentence, question, "4 nights", today)
+	r = sentence.Continue("Helsinki to Lisbon on 12 March", question, "4 nights", today)
 	fmt.Println(r.Trip)
 	// Output:
 	// How long? How many nights do you stay, or which day do you come back? You can also say “one way”. nights

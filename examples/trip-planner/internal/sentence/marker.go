@@ -55,6 +55,7 @@ func (p *parser) stray(i int) int {
 	case numeral:
 		return p.strayNumber(i)
 	case mark:
+		p.strayMoney(i)
 		if t.norm == "." || t.norm == "!" || t.norm == "?" || t.norm == ";" || t.norm == "\n" {
 			p.role, p.between = none, false
 		} else if p.roleAt == i {
@@ -62,9 +63,17 @@ func (p *parser) stray(i int) int {
 		}
 		return 1
 	}
-	if n := p.integer(i); p.about != "" && n.tokens > 0 {
-		p.draft.left = append(p.draft.left, p.amount(i))
-		return n.tokens
+	if n := p.integer(i); n.tokens > 0 && (p.about != "" || n.value > 1 && !p.unit(i+n.tokens)) {
+		a := p.amount(i)
+		if a.seen = a.text; !common(p.w(i+n.tokens)) && p.at(i+n.tokens).kind == word {
+			a.seen = p.raw(i, i+n.tokens+1)
+		}
+		p.draft.left = append(p.draft.left, a)
+		return a.tokens
+	}
+	p.strayMoney(i)
+	if p.noun(i) >= companionOne && !several(t.norm) {
+		return p.doubtParty(i, i+1) // somebody whom nothing counted
 	}
 	if several(t.norm) && (t.norm != "us" || !t.allCapitals() || p.shout) {
 		p.draft.plural = t.text
@@ -82,6 +91,15 @@ func (p *parser) stray(i int) int {
 		return 1
 	}
 	return p.strange(i)
+}
+
+// strayMoney asks about a currency without an amount that can be read: "thousand euros".
+func (p *parser) strayMoney(i int) {
+	t := p.at(i)
+	if p.about != "" || p.w(i-1) == "in" || t.norm == "e" || !euro(t.norm) && !p.foreign(i) {
+		return
+	}
+	p.draft.ask(Budget, "I cannot read the amount in “%s”; what is the most that the trip may cost?", clip(p.raw(max(0, i-2), i+1)))
 }
 
 // strange deals with a word that is neither common nor a place: a misspelt or an unknown place, if one has to be here.
@@ -153,10 +171,25 @@ func (p *parser) properName(i int) int {
 // strayNumber keeps a number that stands alone: it was said for a reason.
 func (p *parser) strayNumber(i int) int {
 	a := p.amount(i)
-	next := p.at(i + a.tokens)
-	glued := next.kind == word && !next.gap || i > 0 && p.at(i-1).kind == word && !p.at(i).gap
-	if glued || p.unit(i+a.tokens) || slices.Contains([]string{"flight", "room", "gate", "number", "no", "boeing", "airbus", "top",
-		"at", "before", "after", "around", "nr", "aged", "age", "row", "seat", "#"}, p.at(i-1).norm) {
+	j := i + a.tokens
+	before, after := i > 0 && p.at(i-1).kind == word && !p.at(i).gap, p.at(j).kind == word && !p.at(j).gap
+	if p.unit(j) || p.w(i-1) == "under" && p.noun(i-2) > 0 || slices.Contains([]string{"flight", "room", "gate", "number", "no", "boeing", "airbus", "top", "at", "before", "after",
+		"around", "nr", "aged", "age", "row", "seat", "#"}, p.at(i-1).norm) {
+		return a.tokens
+	}
+	if before && !p.at(i-1).gap && p.at(i-2).kind == numeral {
+		return a.tokens // "1e9"
+	}
+	from, to := i, j
+	if before {
+		from--
+	}
+	if p.at(j).kind == word && (after || !common(p.w(j)) && !p.known(j)) {
+		to++
+	}
+	a.seen = p.raw(from, to)
+	if (before || after) && a.cents >= 100_00 {
+		p.draft.wishes = append(p.draft.wishes, a.seen) // "AY121"
 		return a.tokens
 	}
 	p.draft.left = append(p.draft.left, a)

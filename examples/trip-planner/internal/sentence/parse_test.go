@@ -167,7 +167,7 @@ func TestSentencesAreUnderstood(t *testing.T) {
 		"Oslo to Nice 12 March 2 nights 900 max":                         "OSL NCE 2026-03-12 2n 1p €900",
 		"Oslo to Nice 12 March 2 nights between 500 and 900 euros":       "OSL NCE 2026-03-12 2n 1p €900",
 		"Oslo to Nice 12 March 2 nights for 2, €400 per person":          "OSL NCE 2026-03-12 2n 2p €800",
-		"Oslo to Nice 12 March max 4 nights for 2 max 900":               "OSL NCE 2026-03-12 4n 2p €900",
+		"Oslo to Nice 12 March 4 nights for 2 max 900":                   "OSL NCE 2026-03-12 4n 2p €900",
 		"Oslo to Nice 12 March 2 nights, no limit":                       "OSL NCE 2026-03-12 2n 1p €0",
 	} {
 		t.Run(text, func(t *testing.T) {

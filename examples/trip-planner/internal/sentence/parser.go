@@ -18,6 +18,7 @@ type parser struct {
 	back      bool // words of coming back were said: the next date or place belongs to the return
 	lastDay   int  // the token after the last date
 	lastPlace int  // the token after the last place
+	lastParty int  // the token after the last travellers
 }
 
 func read(text string, about About, today Date) *draft {
@@ -30,7 +31,7 @@ func read(text string, about About, today Date) *draft {
 		p.role = destination
 	}
 	rules := []func(int) int{
-		p.clock, p.budget, p.dates, p.stay, p.party, p.journey, p.place, p.marker, p.stray,
+		p.clock, p.caution, p.budget, p.dates, p.stay, p.party, p.journey, p.place, p.marker, p.stray,
 	}
 	for i := 0; i < len(p.tokens); {
 		n := 0
@@ -108,8 +109,16 @@ func (p *parser) phrase(i int, phrases ...string) int {
 	return 0
 }
 
-// clock passes over a time of day: "at 10:30", "6 pm".
+// clock passes over a time of day, which is no wish that can be arranged: "at 10:30", "6 pm".
 func (p *parser) clock(i int) int {
+	n := p.timeOfDay(i)
+	if n > 0 {
+		p.draft.wishes = append(p.draft.wishes, p.raw(i, i+n))
+	}
+	return n
+}
+
+func (p *parser) timeOfDay(i int) int {
 	if p.at(i).kind != numeral {
 		return 0
 	}
@@ -137,6 +146,11 @@ func (p *parser) dateBefore(i int) bool { return p.lastDay == i }
 // answer reads what makes sense only as the answer to a question: a bare number, "no".
 func (p *parser) answer() {
 	d := p.draft
+	for i := range p.tokens {
+		if p.phrase(i, "meant", "mean", "instead", "rather", "actually", "correction") > 0 {
+			d.corrected = true
+		}
+	}
 	if len(d.left) == 1 {
 		n := d.left[0]
 		switch {
@@ -144,6 +158,7 @@ func (p *parser) answer() {
 			d.addStay(stay{n: n.value, text: n.text})
 		case p.about == Party && len(d.counts) == 0 && n.whole:
 			d.counts = append(d.counts, count{n.value, n.text})
+			d.drop(Party) // "2, with Anna"
 		case p.about == When && len(d.days) == 0 && n.whole && n.value >= 1 && n.value <= 31:
 			d.days = append(d.days, day{spec: spec{form: dayOnly, day: n.value}, text: n.text})
 		case (p.about == Budget || p.about == Currency) && len(d.limits) == 0:
@@ -159,8 +174,11 @@ func (p *parser) answer() {
 	if p.about == Currency && len(d.limits) == 0 && p.onlyEuros() {
 		d.inEuros = true
 	}
-	for _, w := range []string{"no", "none", "nope", "nothing", "unlimited", "any", "whatever", "anything"} {
-		if p.w(0) == w && len(d.limits) == 0 {
+	if len(d.limits) > 0 {
+		return
+	}
+	for i := range p.tokens {
+		if p.phrase(i, "unlimited", "any price", "any amount", "doesn't matter", "does not matter", "whatever it costs", "limitless") > 0 {
 			d.noLimit = true
 		}
 	}

@@ -1,6 +1,9 @@
 package sentence
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // party understands how many travel: "2 adults and a child", "for three", "me and my wife", "family of four", "solo".
 func (p *parser) party(i int) int {
@@ -12,15 +15,41 @@ func (p *parser) party(i int) int {
 	return 0
 }
 
+// travellers records a number of people said by tokens i to j-1. The same number said again is the same people, unless
+// both times only some of them were counted: "2 adults … 2 children".
 func (p *parser) travellers(n, i, j int) int {
 	text := p.raw(i, j)
+	p.lastParty = j
 	for _, c := range p.draft.counts {
+		if c.n == n && (strings.EqualFold(c.text, text) || !some(c.text) || !some(text)) {
+			return j - i
+		}
 		if c.n == n {
+			p.draft.ask(Party, "you said “%s” and “%s”; how many travel in all?", clip(c.text), clip(text))
 			return j - i
 		}
 	}
 	p.draft.counts = append(p.draft.counts, count{n, text})
 	return j - i
+}
+
+// some reports whether a text counts one kind of traveller only.
+func some(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc([]string{"adult", "child", "kid", "infant", "bab", "senior", "student", "teen", "men", "boy", "girl", "toddler"},
+		func(kind string) bool { return strings.Contains(text, kind) })
+}
+
+// more adds the people who join those at tokens i to j-1: "us two and my mother-in-law".
+func (p *parser) more(n, j int) (total, end int) {
+	skip := p.peopleJoin(j)
+	if skip == 0 || n == 0 {
+		return n, j
+	}
+	if more, k := p.list(j + skip); k > 0 && !more.speaker && !more.vague && more.n > 0 {
+		return n + more.n, j + skip + k
+	}
+	return n, j
 }
 
 func (p *parser) partyPhrase(i int) int {
@@ -30,16 +59,13 @@ func (p *parser) partyPhrase(i int) int {
 	}
 	if n := p.phrase(i, "both of us", "us both", "us two", "we two", "you and me", "me and you", "the pair of us", "the both of us",
 		"as a couple", "a couple", "couple"); n > 0 && p.w(i+n) != "of" && p.w(i+n) != "more" {
-		return p.travellers(2, i, i+n)
+		total, j := p.more(2, i+n)
+		return p.travellers(total, i, j)
 	}
 	if n := p.integer(i); n.tokens > 0 {
 		if m := p.phrase(i+n.tokens, "of us", "of them"); m > 0 {
 			j := i + n.tokens + m
-			if skip := p.peopleJoin(j); skip > 0 && n.value > 0 {
-				if more, k := p.list(j + skip); k > 0 && !more.speaker && !more.vague {
-					n.value, j = n.value+more.n, j+skip+k // "two of us and a baby"
-				}
-			}
+			n.value, j = p.more(n.value, j) // "two of us and a baby"
 			return p.counted(n, i, j)
 		}
 	}
@@ -86,6 +112,10 @@ func (p *parser) partyOf(i int) int {
 	if _, m := p.list(j); m > 0 {
 		return 0 // "we are 2 adults and 1 child"
 	}
+	if n := p.noun(k); n > 0 {
+		k++
+	}
+	number.value, k = p.more(number.value, k)
 	return p.counted(number, i, k)
 }
 
@@ -119,10 +149,38 @@ func (p *parser) forNumber(i int) int {
 			return after - i
 		}
 	}
+	if m := p.phrase(k, "and a half", "or more", "or so", "at least", "at most", "plus"); m > 0 && !(p.phrase(k, "plus") > 0 && p.peopleAt(k+1)) {
+		if _, money := p.money(p.skip(k+m, budgetFillers())); money == 0 {
+			return p.doubtParty(i, k+m)
+		}
+	}
 	if !p.ends(k) {
-		return 0
+		return p.forStrangers(j, k)
+	}
+	if total, end := p.more(n.value, k); end > k {
+		n.value, k = total, end
 	}
 	return p.counted(n, j, k) + j - i
+}
+
+// peopleAt reports whether people are listed at token i.
+func (p *parser) peopleAt(i int) bool {
+	_, n := p.list(i)
+	return n > 0
+}
+
+// forStrangers asks about the number at tokens i to k-1 that counts people without a word for them that is known: "for 3
+// nuns".
+func (p *parser) forStrangers(i, k int) int {
+	if p.at(k).kind != word || common(p.w(k)) {
+		return 0
+	}
+	for j := k; j < k+3; j++ {
+		if p.span(j) > 0 || p.unit(j) {
+			return 0 // "for 3 amazing nights"
+		}
+	}
+	return p.doubtParty(i, k+1) + 1
 }
 
 // ends reports whether a number before token i stands by itself.
@@ -140,7 +198,14 @@ type person struct {
 	speaker   bool
 	companion bool // travels with the speaker: "with 2 kids" is three people
 	vague     bool // "my kids": nobody knows how many
+	kin       bool // "mum", said as a name is
+	items     int
 	tokens    int
+}
+
+// subject reports whether what stands at token i says that the people before it travel.
+func (p *parser) subject(i int) bool {
+	return slices.Contains(strings.Fields("want wants need needs would will go goes fly flies travel travels is are have has like likes"), p.w(i))
 }
 
 // people understands a list such as "2 adults, a child and a baby" or "my wife and I".
@@ -148,7 +213,11 @@ func (p *parser) people(i int) int {
 	with := p.phrase(i, "together with", "along with", "with", "taking", "take", "bringing", "bring", "for")
 	joined := p.w(i+with-1) != "for" && with > 0
 	if with == 0 && p.phrase(i-1, "visit", "visiting", "see", "seeing", "meet", "meeting") > 0 {
-		return 0
+		_, n := p.list(i)
+		if n > 0 {
+			p.role = none
+		}
+		return n // they do not travel
 	}
 	j := i + with
 	if p.w(j) == "just" || p.w(j) == "only" {
@@ -161,12 +230,16 @@ func (p *parser) people(i int) int {
 	if n == 0 {
 		return 0
 	}
-	numbered := all.n > 0 && !all.companion
+	joinedBare := with == 0 && all.kin && all.items > 1 // "mum, dad and 2 kids"
+	numbered := all.n > 0 && !all.companion || joinedBare
 	switch {
 	case all.speaker && n == 1 && with == 0:
 		return 0 // a lone "I" or "me" counts nobody
 	case with == 0 && !numbered && !all.speaker && p.integer(j).tokens == 0:
-		return 0 // "my wife wants to see Rome"
+		if all.companion && !several(p.w(j+n-1)) && p.w(j+n) != "of" && p.m(j+n) != "-" {
+			return p.doubtParty(i, j+n) // "my wife wants to see Rome"
+		}
+		return 0
 	}
 	total := all.n
 	if joined && !all.speaker && all.companion {
@@ -216,17 +289,26 @@ func (p *parser) list(i int) (person, int) {
 	n := sum.tokens
 	for {
 		skip := p.peopleJoin(i + n)
-		next := p.person(i+n+skip, true)
-		apart := skip == 0 && p.integer(i+n).tokens == 0 // "2 adults 1 child" needs no "and"
-		if apart || next.tokens == 0 || next.speaker && sum.speaker {
+		k := i + n + skip
+		next := p.person(k, true)
+		apart := skip == 0 && p.integer(k).tokens == 0 && !(sum.kin && next.kin) // "2 adults 1 child" needs no "and"
+		if apart || next.tokens == 0 || next.speaker && (sum.speaker || p.w(k) == "i" && p.m(i+n) == "," && skip == 1 || !sum.companion && p.verb(k+1)) {
+			sum.items++
 			return sum, n
 		}
 		sum.n += next.n
+		sum.items++
 		sum.speaker = sum.speaker || next.speaker
 		sum.vague = sum.vague || next.vague
 		sum.companion = sum.companion && next.companion
 		n += skip + next.tokens
 	}
+}
+
+// verb reports whether the word at token i makes the "I" before it the subject of a clause of its own.
+func (p *parser) verb(i int) bool {
+	return p.w(i) != "" && p.subject(i) || slices.Contains([]string{"prefer", "can", "cannot", "can't", "hate", "love", "am", "live", "stay", "could", "should",
+		"must", "do", "don't", "leave", "pay", "may", "might"}, p.w(i))
 }
 
 func (p *parser) peopleJoin(i int) int {
@@ -259,18 +341,21 @@ func (p *parser) person(i int, joined bool) person {
 	}
 	counts := j
 	for range 2 {
-		if slices.Contains([]string{"my", "our", "small", "little", "young", "old", "best", "good", "other", "close", "more", "adult",
-			"elderly", "dear", "year", "month", "male", "female"}, p.w(j)) && p.w(j+1) != "" || p.m(j) == "-" && j > counts {
+		if slices.Contains([]string{"my", "our", "small", "little", "young", "old", "best", "good", "other", "close", "more",
+			"elderly", "dear", "year", "month", "male", "female"}, p.w(j)) && p.w(j+1) != "" || p.w(j) == "adult" && p.noun(j+1) > 0 || p.m(j) == "-" && j > counts {
 			j++
 		}
 	}
 	kind := p.noun(j)
+	inLaw := p.phrase(j+1, "- in - law", "in law", "- in - laws")
 	if p.phrase(j-1, "year - old", "year old") > 0 || kind == 0 {
 		return person{}
 	}
-	x := person{n: n, companion: kind >= companionOne, tokens: j + 1 - i}
+	x := person{n: n, companion: kind >= companionOne, tokens: j + 1 + inLaw - i}
 	switch {
 	case number.tokens > 0 || n > 0:
+	case !possessive && relation(p.w(j)) && j == i && (joined || p.joins(j+1)):
+		x.n, x.kin = 1, true
 	case !possessive && joined && kind == companionsMany:
 		x.vague = true
 	case !possessive:
@@ -288,6 +373,26 @@ func (p *parser) person(i int, joined bool) person {
 	return x
 }
 
+// joins reports whether another relative, or more people, follow at token i.
+func (p *parser) joins(i int) bool {
+	k := i + p.peopleJoin(i)
+	if k > i && (p.w(k) == "i" || p.w(k) == "me") {
+		return true
+	}
+	if k > i {
+		for slices.Contains([]string{"my", "our", "a", "the"}, p.w(k)) || p.integer(k).tokens == 1 {
+			k++
+		}
+	}
+	return relation(p.w(k)) || k > i && p.noun(k) > 0
+}
+
+// relation reports whether a word for a relative is used as a name: "mum".
+func relation(w string) bool {
+	return slices.Contains([]string{"mum", "mom", "dad", "mummy", "daddy", "mother", "father", "grandma", "grandpa", "granny", "wife", "husband", "sister",
+		"brother", "auntie", "aunt", "uncle"}, w)
+}
+
 // The kinds of words for people.
 const (
 	traveller      = 1 + iota // adults, people: everybody who travels
@@ -303,7 +408,7 @@ func (p *parser) noun(i int) int {
 		"pensioners", "men", "women", "tourists", "heads", "ppl", "persoons", "humans":
 		return traveller
 	case "wife", "husband", "partner", "girlfriend", "boyfriend", "spouse", "fiancé", "fiancée", "fiance", "fiancee", "mother",
-		"father", "mum", "mom", "dad", "son", "daughter", "brother", "sister", "friend", "child", "kid", "baby", "infant",
+		"father", "mum", "mom", "dad", "mummy", "daddy", "granny", "auntie", "son", "daughter", "brother", "sister", "friend", "child", "kid", "baby", "infant",
 		"toddler", "colleague", "boss", "cousin", "aunt", "uncle", "grandmother", "grandfather", "grandma", "grandpa", "niece",
 		"nephew", "mate", "buddy", "coworker", "teenager", "teen", "boy", "girl", "grandson", "granddaughter", "roommate":
 		return companionOne

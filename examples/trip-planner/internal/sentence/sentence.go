@@ -12,6 +12,9 @@
 //   - One traveller is assumed, and listed, only if nothing in the sentence speaks of several people ("we", "family").
 //   - No budget is no limit. A plain number after "under", "max" or "budget" is in euros; other currencies are asked
 //     about, because no rate is known. "Per person" multiplies by the party.
+//   - A word that counts, limits or negates and is not understood is asked about: "with Anna", "after 20 March", "a night
+//     or two", "anywhere but Lisbon". So is a word that makes a city another one: "Paris, Texas".
+//   - Only the flight there and a hotel are sold. What else is wished for is listed in Result.Assumed as not arranged.
 //   - The name of a city with several airports stands for its main one.
 //
 // Parsing takes time linear in the sentence. Everything is pure and safe for concurrent use.
@@ -136,57 +139,33 @@ type Result struct {
 	Trip      Trip       // complete if there are no questions, otherwise zero
 	Questions []Question // at most one about each part, the most important first
 	Assumed   []string   // how a choice that the sentence left open was made, for a complete trip
-	Sentence  string     // everything said so far: the earlier sentence for the next Continue
 }
 
 // Complete reports whether the trip is known.
 func (r Result) Complete() bool { return len(r.Questions) == 0 }
 
+// Answered is a question that was asked about the sentence, and its answer.
+type Answered struct{ Question, Answer string }
+
 // Parse understands a sentence that was said on a given day.
-func Parse(text string, today Date) Result {
-	head, amendments := split(text)
-	d := read(head, "", today)
-	for _, a := range amendments {
-		d.amend(a.about, read(a.text, a.about, today))
-	}
-	r := d.settle(today)
-	r.Sentence = text
-	return r
-}
+func Parse(text string, today Date) Result { return Understand(text, nil, today) }
 
-// Continue understands the answer to a question that was asked about an earlier sentence. The answer fills or replaces
-// the part that the question was about, and any other part that it mentions; the rest stands as it was said. An answer
-// that says nothing about it leaves the question open. For the next round pass the result's Sentence as the earlier one.
+// Continue understands the answer to a question that was asked about an earlier sentence, as Understand does.
 func Continue(earlier, question, answer string, today Date) Result {
-	about := AboutOf(question)
-	if about == "" {
-		return Parse(earlier+". "+answer, today)
-	}
-	return Parse(earlier+answerMark+string(about)+": "+strings.ReplaceAll(answer, ";", ","), today)
+	return Understand(earlier, []Answered{{question, answer}}, today)
 }
 
-// answerMark stands between a sentence and an answer: "…; re nights: 4".
-const answerMark = "; re "
-
-// amendment is an answer inside a sentence.
-type amendment struct {
-	about About
-	text  string
-}
-
-// split takes the amendments off a sentence.
-func split(text string) (head string, amendments []amendment) {
-	parts := strings.Split(text, answerMark)
-	said := parts[:1:1]
-	for _, part := range parts[1:] {
-		name, answer, _ := strings.Cut(part, ":")
-		if about := About(name); about.lead() != "" {
-			amendments = append(amendments, amendment{about, answer})
-		} else {
-			said = append(said, part)
-		}
+// Understand reads a sentence and the answers to what was asked about it, oldest first. An answer fills or replaces the
+// part that its question was about, and any other part that it mentions; the rest stands as it was said. An answer that
+// says nothing about it leaves the question open. The answer to a question about no part, such as an offer, replaces
+// what it mentions.
+func Understand(text string, answers []Answered, today Date) Result {
+	d := read(text, "", today)
+	for _, a := range answers {
+		about := AboutOf(a.Question)
+		d.amend(about, read(a.Answer, about, today))
 	}
-	return strings.Join(said, answerMark), amendments
+	return d.settle(today)
 }
 
 func counted(n int, noun string) string {

@@ -1,6 +1,9 @@
 package sentence
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // settler decides what a draft means.
 type settler struct {
@@ -30,7 +33,28 @@ func (s *settler) finish(t Trip) Result {
 	if len(asked) > 0 {
 		return Result{Questions: asked}
 	}
+	s.unarranged(t)
 	return Result{Trip: t, Assumed: s.Assumed}
+}
+
+// unarranged lists what was said and is not sold.
+func (s *settler) unarranged(t Trip) {
+	var all []string
+	for _, w := range append(s.wishes, s.strange...) {
+		if w = "“" + clip(w) + "”"; !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	const most = 8
+	if len(all) > most {
+		all = append(all[:most], "…")
+	}
+	if len(all) > 0 {
+		s.assume("not arranged: " + strings.Join(all, ", "))
+	}
+	if !t.OneWay && (s.wayBack || s.dayTrip || len(s.daysOf(true)) > 0) {
+		s.assume("the way back is not booked")
+	}
 }
 
 func first(all []Question, about About) (Question, bool) {
@@ -107,7 +131,9 @@ func (s *settler) unexplained() {
 			if len(s.days) > 0 {
 				s.ask(When, "what does “%s” belong to? Please write the date with its year.", n.text)
 			}
-		case n.cents >= 100_00:
+		case n.cents < 100_00:
+			s.ask(Party, "what does “%s” count? How many travel in all?", clip(n.seen))
+		default:
 			s.ask(Budget, "what is “%s”? If it is the most that the trip may cost, say “budget %s”.", clip(n.text), clip(n.text))
 		}
 	}

@@ -117,6 +117,11 @@ func (s *settler) nights(out Date, known bool) int {
 	n, stayText := s.length()
 	back, backText := s.comeback(out, known)
 	switch {
+	case s.noHotel && !s.oneWay && !s.dayTrip:
+		s.ask(Nights, "you said that you need no hotel; I can book the flight there alone (say “one way”), or with a hotel (say how many nights)")
+		return 0
+	case s.noHotel && s.dayTrip && !s.oneWay && n == 0:
+		return 0
 	case n < 0 || backText == "" && len(s.daysOf(true)) > 0 && known:
 		return 0 // asked already
 	case s.oneWay && (n > 0 || backText != "" || s.dayTrip):

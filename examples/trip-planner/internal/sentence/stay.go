@@ -1,6 +1,9 @@
 package sentence
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // stay understands how long the trip is: "for 4 nights", "a week", "3-night", "overnight", "a weekend".
 func (p *parser) stay(i int) int {
@@ -91,6 +94,10 @@ func (p *parser) span(i int) int {
 func (p *parser) length(i, n, j int) int {
 	d := p.draft
 	text := p.raw(i, j+1)
+	if from, to := p.inexact(i, j+1); from < i || to > j+1 {
+		d.ask(Nights, "how many nights are “%s”?", clip(p.raw(from, to)))
+		return to - i
+	}
 	if p.phrase(j+1, "ago", "before", "in advance", "ahead", "old") > 0 {
 		return j + 1 - i
 	}
@@ -121,6 +128,51 @@ func (p *parser) length(i, n, j int) int {
 	return j + 1 - i
 }
 
+// inexact returns how far words reach that make the length at tokens i to j-1 inexact: "about 3 nights", "a night or two".
+func (p *parser) inexact(i, j int) (from, to int) {
+	from, to = i, j
+	for _, ph := range []string{"no more than", "not more than", "no less than", "not less than", "more than", "less than", "fewer than",
+		"at least", "at most", "up to", "not for", "minimum of", "maximum of", "twice", "up to a", "as many as"} {
+		if k := i - len(strings.Fields(ph)); k >= 0 && p.phrase(k, ph) > 0 {
+			return k, to
+		}
+	}
+	switch p.at(i - 1).norm {
+	case "about", "around", "roughly", "approximately", "approx", "circa", "ca", "nearly", "almost", "over", "under", "minimum", "maximum",
+		"max", "min", "not", "within", "~", "±", "between", "upto", "below", "above", "half", ">", "<", "≤", "≥", "another", "extra":
+		if p.m(i-1) != ">" || !p.at(i).gap {
+			from = i - 1
+		}
+	}
+	if n := p.phrase(j, "or so", "or more", "or less", "or longer", "or fewer", "or thereabouts", "- ish", "ish", "give or take", "at least",
+		"at most", "minimum", "min", "tops", "± 1", "± 2", "+ / -", "less", "minus", "and a bit", "or maybe", "or perhaps", "and change"); n > 0 {
+		if _, m := p.money(p.skip(j+n, budgetFillers())); m > 0 && p.w(j) != "or" {
+			return from, to // "2 nights at most €1,200"
+		}
+		if end := p.integer(j + n); p.w(j) == "minus" || p.w(j) == "less" {
+			n += end.tokens
+		}
+		return from, j + n
+	}
+	if n := p.phrase(j, "or", "plus", "+", "and"); n > 0 {
+		more := p.integer(j + n)
+		k := j + n + more.tokens
+		switch {
+		case more.tokens == 0:
+		case p.phrase(k, "more", "extra") > 0 && p.noun(k+1) == 0:
+			return from, k + 1
+		case p.w(j) == "or" && p.span(k) == 0, p.w(j) != "and" && p.w(j) != "or" && p.noun(k) == 0 && p.ends(k) && !p.unit(k):
+			return from, k
+		}
+	}
+	if p.phrase(j, "max", "maximum") > 0 {
+		if _, n := p.money(p.skip(j+1, budgetFillers())); n == 0 {
+			return from, j + 1
+		}
+	}
+	return from, to
+}
+
 // hyphen passes over a hyphen.
 func (p *parser) hyphen(i int) int {
 	if p.m(i) == "-" {
@@ -141,10 +193,7 @@ func (p *parser) alternative(i int) int {
 func (p *parser) journey(i int) int {
 	d := p.draft
 	if n := p.phrase(i, "one way", "one - way", "oneway", "single ticket", "no return", "without return", "not returning",
-		"not coming back", "no way back", "single trip", "flight only", "just the flight", "only the flight"); n > 0 {
-		if p.phrase(i, "flight only", "just the flight", "only the flight") > 0 && p.about != Nights {
-			return n
-		}
+		"not coming back", "no way back", "single trip"); n > 0 {
 		d.oneWay = true
 		return n
 	}
@@ -155,18 +204,19 @@ func (p *parser) journey(i int) int {
 	}
 	if n := p.phrase(i, "round trip", "round - trip", "roundtrip", "return trip", "return ticket", "return tickets",
 		"return fare", "return journey", "return flights", "back to back", "and back", "and return"); n > 0 {
+		d.wayBack = true
 		if n == 2 && p.w(i) == "and" && p.returnsLater(i+2) {
 			p.back = true
 		}
 		return n
 	}
 	if n := p.phrase(i, "return flight"); n > 0 {
-		p.back = len(d.days) > 0
+		p.back, d.wayBack = len(d.days) > 0, true
 		return n
 	}
 	if n := p.phrase(i, "returning", "return", "returns", "back", "coming home", "come home", "fly home", "flying home", "home on",
 		"home by", "be home", "get home", "going home", "go home"); n > 0 {
-		p.back, p.role = true, none
+		p.back, p.role, d.wayBack = true, none, true
 		if p.w(i) == "return" && len(d.days) == 0 && p.lastPlaceOrStart(i) {
 			p.back = p.dateAhead(i + 1)
 		}

@@ -57,6 +57,10 @@ func (p *parser) place(i int) int {
 		if !use {
 			n = 0
 		} else {
+			if p.excluded(i, i+n) {
+				return n
+			}
+			p.forename(i, i+n)
 			x := mention{airport: m.Airport, candidates: m.Candidates, weak: weak, text: p.raw(i, i+n), end: i + n}
 			x.exact = m.Kind == places.Code || m.Kind == places.Named
 			p.mention(i, x)
@@ -288,17 +292,23 @@ func (p *parser) qualifier(i int) int {
 	if i-p.lastPlace == 1 && !slices.Contains([]string{",", "in", "("}, p.at(i-1).norm) {
 		return 0
 	}
-	all, n := p.country(i)
-	if n == 0 {
+	last := &p.draft.places[len(p.draft.places)-1]
+	if last.country || last.unknown || last.end != p.lastPlace {
 		return 0
 	}
-	last := &p.draft.places[len(p.draft.places)-1]
-	if last.country || last.unknown {
-		return 0
+	if n := p.inRegion(i, last); n > 0 {
+		return n
+	}
+	all, n := p.country(i)
+	if n == 0 {
+		return p.surname(i, last)
 	}
 	if last.candidates == nil {
 		if !slices.ContainsFunc(all, last.airport.SameCity) {
-			return 0
+			if p.placed() && p.w(i-1) != "in" {
+				return 0
+			}
+			return p.doubtPlace(last, i+n, i)
 		}
 		p.lastPlace, p.role = i+n, none
 		return n

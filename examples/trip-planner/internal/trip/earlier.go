@@ -5,12 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/contract"
+	"github.com/parley-agents/parley/examples/trip-planner/internal/sentence"
 	"github.com/parley-agents/parley/store"
 )
+
+// maxAnswers is how many questions of one trip may be answered.
+const maxAnswers = 20
+
+// ErrTooMany: the trip has been asked about too often.
+var ErrTooMany = errors.New("too many questions were answered already: describe the trip anew")
 
 // ErrNoQuestion: the conversation did not end with a question.
 var ErrNoQuestion = errors.New("it did not end with a question")
@@ -18,28 +26,67 @@ var ErrNoQuestion = errors.New("it did not end with a question")
 // Continue makes the request that answers the question of an earlier
 // conversation, and the correlation id that ties the two together. Nothing is
 // resumed: the planner starts again with all that was said.
-func (w *World) Continue(ctx context.Context, conversation, answer string) (r contract.PlanRequest, correlation string, err error) {
+func (w *World) Continue(ctx context.Context, conversation, answer string) (r contract.PlanRequest, q Question, err error) {
 	x, err := w.planner.Store().Exchange(ctx, w.key(conversation))
 	if errors.Is(err, store.ErrNotFound) {
-		return r, "", fmt.Errorf("conversation %s: %w", conversation, store.ErrNotFound)
+		return r, q, fmt.Errorf("conversation %s: %w", conversation, store.ErrNotFound)
 	}
 	if err != nil {
-		return r, "", err
+		return r, q, err
 	}
 	if err := w.read(ctx, x.Key, store.Sent, x.State.Opening, &r); err != nil {
-		return r, "", err
+		return r, q, err
 	}
 	var p contract.Plan
 	if x.Final != "" {
 		if err := w.read(ctx, x.Key, store.Received, x.Final, &p); err != nil {
-			return r, "", err
+			return r, q, err
 		}
 	}
 	if p.Question == "" {
-		return r, "", fmt.Errorf("conversation %s: %w", conversation, ErrNoQuestion)
+		return r, q, fmt.Errorf("conversation %s: %w", conversation, ErrNoQuestion)
 	}
 	r.Earlier = append(r.Earlier, contract.Answered{Question: p.Question, Answer: agent.Text(answer)})
-	return r, x.Correlation, nil
+	if len(r.Earlier) > maxAnswers {
+		return r, q, fmt.Errorf("conversation %s: %w", conversation, ErrTooMany)
+	}
+	// Whether the traveller said yes is decided here, not by the model. An
+	// earlier yes does not count for what is asked now.
+	r.Confirmed = strings.HasPrefix(string(p.Question), contract.Offer) && sentence.Decide(answer) == sentence.Yes
+	return r, Question{Conversation: conversation, Correlation: x.Correlation}, nil
+}
+
+// Interrupted is a request that an earlier process did not live to see
+// answered.
+type Interrupted struct {
+	Request      contract.PlanRequest
+	Conversation string
+}
+
+// Interrupted lists them. The planner goes on with them by itself.
+func (w *World) Interrupted(ctx context.Context) ([]Interrupted, error) {
+	xs, err := w.planner.Store().Exchanges(ctx, w.traveller.URI(), "")
+	if err != nil {
+		return nil, fmt.Errorf("reading what was interrupted: %w", err)
+	}
+	var list []Interrupted
+	for _, x := range xs {
+		i := Interrupted{Conversation: x.Conversation}
+		if err := w.read(ctx, x.Key, store.Sent, x.State.Opening, &i.Request); err != nil {
+			return nil, err
+		}
+		list = append(list, i)
+	}
+	return list, nil
+}
+
+// Await waits for how an interrupted request ends.
+func (w *World) Await(ctx context.Context, conversation string) (contract.Plan, error) {
+	x, err := agent.Resume(ctx, w.traveller, "planner", conversation, contract.PlanTrip)
+	if err != nil {
+		return contract.Plan{}, err
+	}
+	return x.Wait(ctx)
 }
 
 // read decodes the content of a message in the traveller's log.

@@ -42,7 +42,8 @@ func (w *World) flightsAgent() *agent.Agent {
 				if f.Total != o.Total {
 					return contract.FlightBooking{}, agent.Refuse(envelope.CodePermanent, priceChanged)
 				}
-				return contract.FlightBooking{Status: "booked", Reference: w.ledger.Reserve("seat", agent.EffectKey(ctx)), Flight: f}, nil
+				reference, err := w.reserve(ctx, "seat")
+				return contract.FlightBooking{Status: "booked", Reference: reference, Flight: f}, err
 			}
 			return contract.FlightBooking{}, agent.Refuse(envelope.CodePermanent, unknownOffer)
 		}))

@@ -35,8 +35,8 @@ func (w *World) hotelsAgent() *agent.Agent {
 					return contract.HotelBooking{}, agent.Refuse(envelope.CodePermanent, priceChanged)
 				}
 				h.Note = "" // advertising has no place in a confirmation
-				return contract.HotelBooking{Status: "booked", Reference: w.ledger.Reserve("room", agent.EffectKey(ctx)), Hotel: h,
-					CheckIn: o.CheckIn, CheckOut: o.CheckOut}, nil
+				reference, err := w.reserve(ctx, "room")
+				return contract.HotelBooking{Status: "booked", Reference: reference, Hotel: h, CheckIn: o.CheckIn, CheckOut: o.CheckOut}, err
 			}
 			return contract.HotelBooking{}, agent.Refuse(envelope.CodePermanent, unknownOffer)
 		}))

@@ -3,49 +3,101 @@ package trip
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"sync"
 )
 
-// Effect is what was done under one key: Times counts the reservations made,
-// Calls how often the supplier was asked for it.
+// Effect is what was done under one key. Times counts the reservations that
+// were made, which an idempotent supplier keeps at one.
 type Effect struct {
 	Key   string `json:"key"`
 	Kind  string `json:"kind"`
 	Times int    `json:"times"`
-	Calls int    `json:"-"`
+	// Business is the business exchange that it was done for.
+	Business string `json:"business,omitempty"`
 }
 
 // Ledger plays the booking system of a supplier: a system elsewhere, which a
 // crash of the agent that talks to it does not touch. Like real ones it takes
 // an idempotency key. It is safe for concurrent use.
 type Ledger struct {
+	path string
+
 	mu      sync.Mutex
-	effects []*Effect
+	effects []Effect
 }
 
-// Reserve makes the reservation of a key, once, and returns its reference.
-func (l *Ledger) Reserve(kind, key string) (reference string) {
+// OpenLedger reads the ledger at path, which need not exist.
+func OpenLedger(path string) (*Ledger, error) {
+	l := &Ledger{path: path}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the suppliers' ledger: %w", err)
+	}
+	if err := json.Unmarshal(data, &l.effects); err != nil {
+		return nil, fmt.Errorf("reading the suppliers' ledger %s: %w", path, err)
+	}
+	return l, nil
+}
+
+// Reserve makes the reservation of a key, once, and returns its reference when
+// it is on disk.
+func (l *Ledger) Reserve(kind, key, business string) (reference string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	sum := sha256.Sum256([]byte(kind + "\x00" + key))
 	reference = base32.StdEncoding.EncodeToString(sum[:])[:6]
-	i := slices.IndexFunc(l.effects, func(e *Effect) bool { return e.Key == key && e.Kind == kind })
-	if i < 0 {
-		l.effects = append(l.effects, &Effect{Key: key, Kind: kind, Times: 1, Calls: 1})
-		return reference
+	if slices.ContainsFunc(l.effects, func(e Effect) bool { return e.Key == key && e.Kind == kind }) {
+		return reference, nil
 	}
-	l.effects[i].Calls++
-	return reference
+	next := append(slices.Clone(l.effects), Effect{Key: key, Kind: kind, Times: 1, Business: business})
+	if err := l.write(next); err != nil {
+		return "", err
+	}
+	l.effects = next
+	return reference, nil
 }
 
-// Effects lists what was done.
-func (l *Ledger) Effects() []Effect {
+// write replaces the file as a whole, so that a crash leaves the old or the
+// new one.
+func (l *Ledger) write(effects []Effect) error {
+	data, err := json.Marshal(effects)
+	if err != nil {
+		return fmt.Errorf("writing the suppliers' ledger: %w", err)
+	}
+	f, err := os.Create(l.path + ".new")
+	if err != nil {
+		return fmt.Errorf("writing the suppliers' ledger: %w", err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(l.path+".new", l.path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the suppliers' ledger: %w", err)
+	}
+	return nil
+}
+
+// Effects lists what was done for a business exchange, each key once.
+func (l *Ledger) Effects(business string) []Effect {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make([]Effect, len(l.effects))
-	for i, e := range l.effects {
-		out[i] = *e
+	out := []Effect{}
+	for _, e := range l.effects {
+		if e.Business == business {
+			e.Business = ""
+			out = append(out, e)
+		}
 	}
 	return out
 }

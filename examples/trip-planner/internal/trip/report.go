@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/contract"
+	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
 
@@ -30,8 +32,28 @@ type Report struct {
 	TraceID      string     `json:"trace_id"`
 	Model        string     `json:"model"`
 	Notes        string     `json:"notes,omitempty"`
+	// Interrupted are requests of earlier processes that ended only now.
+	Interrupted []Ended `json:"interrupted,omitempty"`
 	// Protocol says what the rules did without asking a model.
 	Protocol map[string]int64 `json:"protocol"`
+}
+
+// Ended is how an interrupted request ended.
+type Ended struct {
+	Conversation string     `json:"conversation"`
+	Status       string     `json:"status"`
+	Question     string     `json:"question,omitempty"`
+	Itinerary    *Itinerary `json:"itinerary,omitempty"`
+	Error        string     `json:"error,omitempty"`
+}
+
+// EndedAs is how an interrupted request ended.
+func EndedAs(conversation string, p contract.Plan, err error) Ended {
+	e := Ended{Conversation: conversation, Status: p.Status, Question: string(p.Question), Itinerary: show(p.Itinerary)}
+	if err != nil {
+		e.Status, e.Error = "failed", err.Error()
+	}
+	return e
 }
 
 // Itinerary is what was booked, with money in euros.
@@ -91,9 +113,9 @@ type Usage struct {
 // error of Plan, if it ended in one.
 func (w *World) Report(ctx context.Context, p contract.Plan, conversation string, planned error) (Report, error) {
 	r := Report{Status: p.Status, Question: string(p.Question), Conversation: conversation, Notes: string(p.Notes),
-		Itinerary: show(p.Itinerary), Effects: w.ledger.Effects(), Timeline: []Line{}, Protocol: w.counts()}
+		Itinerary: show(p.Itinerary), Effects: []Effect{}, Timeline: []Line{}, Protocol: w.counts()}
 	if planned != nil {
-		r.Status, r.Error = "failed", planned.Error()
+		r.Status, r.Error = "failed", w.explain(planned)
 	}
 	if conversation == "" {
 		return r, nil
@@ -106,6 +128,7 @@ func (w *World) Report(ctx context.Context, p contract.Plan, conversation string
 	if err != nil {
 		return r, err
 	}
+	r.Effects = w.ledger.Effects(x.Correlation)
 	if parts := strings.Split(opening.Header().Trace.Traceparent, "-"); len(parts) == 4 {
 		r.TraceID = parts[1]
 	}
@@ -118,8 +141,20 @@ func (w *World) Report(ctx context.Context, p contract.Plan, conversation string
 	if r.Timeline, err = w.timeline(ctx, x.Correlation); err != nil {
 		return r, err
 	}
-	r.Protocol["orders"], r.Protocol["obeyed"], err = w.orders(ctx, x.Correlation)
+	r.Protocol["orders"], r.Protocol["obeyed"], err = w.commands(ctx, x.Correlation)
 	return r, err
+}
+
+// explain words why no plan came back.
+func (w *World) explain(err error) string {
+	text := err.Error()
+	if cause := w.trouble.take(); cause != nil {
+		text += ": " + cause.Error()
+	}
+	if refused, ok := errors.AsType[*protocol.RefusedError](err); ok && refused.Reason == "mismatch" {
+		text = "the question was answered already, in another way"
+	}
+	return text
 }
 
 func show(i *contract.Itinerary) *Itinerary {
@@ -274,10 +309,10 @@ func entryShown(e store.Entry) Recorded {
 		From: string(e.From), To: string(e.To), Reason: e.Reason, Envelope: e.Envelope}
 }
 
-// orders counts what the hotels' words ordered the planner to do, and how
+// commands counts what the hotels' words ordered the planner to do, and how
 // often it did that.
-func (w *World) orders(ctx context.Context, correlation string) (given, obeyed int64, err error) {
-	s, owner := w.planner.Store(), "agent://local/planner"
+func (w *World) commands(ctx context.Context, correlation string) (given, obeyed int64, err error) {
+	s, owner := w.planner.Store(), plannerURI
 	xs, err := s.Correlated(ctx, owner, correlation)
 	if err != nil {
 		return 0, 0, fmt.Errorf("reading the exchanges of %s: %w", owner, err)

@@ -49,9 +49,9 @@ func world(t *testing.T, f trip.Faults, accidents ...rehearsal.Accident) (*trip.
 }
 
 // planned is the report of a request.
-func planned(t *testing.T, w *trip.World, r contract.PlanRequest, correlation string) trip.Report {
+func planned(t *testing.T, w *trip.World, r contract.PlanRequest, to trip.Question) trip.Report {
 	t.Helper()
-	p, conversation, err := w.Plan(t.Context(), r, correlation)
+	p, conversation, err := w.Plan(t.Context(), r, to)
 	report, failed := w.Report(t.Context(), p, conversation, err)
 	if failed != nil {
 		t.Fatal(failed)
@@ -89,7 +89,7 @@ func TestOneSeatAndOneRoomAreBookedWhateverHappens(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", f), func(t *testing.T) {
 			t.Parallel()
 			w, _ := world(t, f)
-			r := planned(t, w, request(sentence, true), "")
+			r := planned(t, w, request(sentence, true), trip.Question{})
 			if r.Status != "booked" || r.Itinerary == nil || r.Itinerary.Hotel == nil {
 				t.Fatalf("status %s, question %q, error %q", r.Status, r.Question, r.Error)
 			}
@@ -167,7 +167,7 @@ func checkOneTrace(t *testing.T, w *trip.World, r trip.Report) {
 
 func TestEachExchangeFollowsItsProtocol(t *testing.T) {
 	w, _ := world(t, trip.Faults{})
-	r := planned(t, w, request(sentence, true), "")
+	r := planned(t, w, request(sentence, true), trip.Question{})
 	for about, from := range map[string]string{"trip.flight.search/v2": "flights", "trip.hotel.search/v2": "hotels",
 		"trip.flight.book/v1": "flights", "trip.hotel.book/v1": "hotels"} {
 		want := []string{"planner request", from + " agree", from + " inform"}
@@ -186,7 +186,7 @@ func TestAccidentsOnTheWireCostNoModelCall(t *testing.T) {
 	calls := map[bool]int{}
 	for _, faulty := range []bool{false, true} {
 		w, server := world(t, trip.Faults{RestartHotel: faulty, DropReply: faulty})
-		if r := planned(t, w, request(sentence, true), ""); r.Status != "booked" {
+		if r := planned(t, w, request(sentence, true), trip.Question{}); r.Status != "booked" {
 			t.Fatalf("status %s, question %q, error %q", r.Status, r.Question, r.Error)
 		}
 		calls[faulty] = server.Calls()
@@ -200,7 +200,7 @@ func TestACityWithoutARoomLeadsToAQuestionAndBooksNothing(t *testing.T) {
 	city, month := soldOut(t)
 	w, _ := world(t, trip.Faults{})
 	text := fmt.Sprintf("from Helsinki to %s on 2026-%02d-10 for 3 nights for 2", city, month)
-	r := planned(t, w, request(text, true), "")
+	r := planned(t, w, request(text, true), trip.Question{})
 	if r.Status != "needs-input" || !strings.Contains(r.Question, "hotel") || !strings.Contains(r.Question, city) {
 		t.Errorf("status %s, question %q", r.Status, r.Question)
 	}
@@ -230,7 +230,7 @@ func soldOut(t *testing.T) (string, time.Month) {
 
 func TestAQuestionIsAnsweredInANewConversationOfTheSameBusiness(t *testing.T) {
 	w, _ := world(t, trip.Faults{})
-	r := planned(t, w, request("from Helsinki to Lisbon on 12 March for 2", false), "")
+	r := planned(t, w, request("from Helsinki to Lisbon on 12 March for 2", false), trip.Question{})
 	for _, step := range []struct{ asks, answer string }{{"How long?", "4 nights"}, {"Shall I book", "yes please"}} {
 		if r.Status != "needs-input" || !strings.HasPrefix(r.Question, step.asks) {
 			t.Fatalf("status %s, question %q, want one that asks %q", r.Status, r.Question, step.asks)
@@ -238,12 +238,12 @@ func TestAQuestionIsAnsweredInANewConversationOfTheSameBusiness(t *testing.T) {
 		if len(r.Effects) != 0 {
 			t.Fatalf("effects %+v before the answer", r.Effects)
 		}
-		next, correlation, err := w.Continue(t.Context(), r.Conversation, step.answer)
+		next, to, err := w.Continue(t.Context(), r.Conversation, step.answer)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := r.Conversation
-		r = planned(t, w, next, correlation)
+		r = planned(t, w, next, to)
 		if r.Conversation == before {
 			t.Error("the answer went into the old conversation")
 		}
@@ -255,12 +255,12 @@ func TestAQuestionIsAnsweredInANewConversationOfTheSameBusiness(t *testing.T) {
 
 func TestANoBooksNothing(t *testing.T) {
 	w, _ := world(t, trip.Faults{})
-	r := planned(t, w, request(sentence, false), "")
-	next, correlation, err := w.Continue(t.Context(), r.Conversation, "no, thanks")
+	r := planned(t, w, request(sentence, false), trip.Question{})
+	next, to, err := w.Continue(t.Context(), r.Conversation, "no, thanks")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = planned(t, w, next, correlation)
+	r = planned(t, w, next, to)
 	if r.Status != "failed" || len(r.Effects) != 0 {
 		t.Errorf("status %s, effects %+v", r.Status, r.Effects)
 	}
@@ -268,7 +268,7 @@ func TestANoBooksNothing(t *testing.T) {
 
 func TestABudgetThatIsTooSmallIsAskedAbout(t *testing.T) {
 	w, _ := world(t, trip.Faults{})
-	r := planned(t, w, request("two of us from Helsinki to Lisbon on 12 March for 4 nights, under 50 euros", true), "")
+	r := planned(t, w, request("two of us from Helsinki to Lisbon on 12 March for 4 nights, under 50 euros", true), trip.Question{})
 	if r.Status != "needs-input" || !strings.HasPrefix(r.Question, "How much at most?") || len(r.Effects) != 0 {
 		t.Errorf("status %s, question %q, effects %+v", r.Status, r.Question, r.Effects)
 	}
@@ -282,7 +282,7 @@ func TestWhateverTheModelsEndpointDoesOneSeatAndOneRoomAreBooked(t *testing.T) {
 			t.Run(fmt.Sprintf("%s at %d", kind, at), func(t *testing.T) {
 				t.Parallel()
 				w, _ := world(t, trip.Faults{}, rehearsal.Accident{Kind: kind, At: at, Match: func(r rehearsal.Request) bool { return len(r.Functions) > 1 }})
-				r := planned(t, w, request(sentence, true), "")
+				r := planned(t, w, request(sentence, true), trip.Question{})
 				kinds := map[string]int{}
 				for _, e := range r.Effects {
 					kinds[e.Kind] += e.Times

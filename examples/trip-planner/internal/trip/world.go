@@ -39,6 +39,9 @@ type World struct {
 	opts   Options
 	faults Faults
 	ledger *Ledger
+	orders orders
+	// trouble is what the planner's model had last.
+	trouble trouble
 	// seats and rooms are the links under DropReply and RestartHotel.
 	seats, rooms *lossy
 
@@ -64,7 +67,11 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of the stores: %w", err)
 	}
-	w := &World{opts: o, faults: o.Faults, ledger: &Ledger{}, traveller: agent.New("traveller"),
+	ledger, err := OpenLedger(filepath.Join(o.Dir, "suppliers.json"))
+	if err != nil {
+		return nil, err
+	}
+	w := &World{opts: o, faults: o.Faults, ledger: ledger, traveller: agent.New("traveller"),
 		seats: newLossy(contract.BookFlight.Name().Capability()), rooms: newLossy(contract.BookHotel.Name().Capability())}
 	if err := w.start(ctx); err != nil {
 		return nil, errors.Join(err, w.Close(context.WithoutCancel(ctx)))
@@ -75,7 +82,7 @@ func Open(ctx context.Context, o Options) (*World, error) {
 // start starts the suppliers first and the planner last, with all of them
 // connected: work that an earlier run left behind goes on at once.
 func (w *World) start(ctx context.Context) (err error) {
-	if w.planner, err = w.host(ctx, "planner", nil, w.traveller, plannerAgent(w.opts.Model)); err != nil {
+	if w.planner, err = w.host(ctx, "planner", nil, w.traveller, w.plannerAgent()); err != nil {
 		return err
 	}
 	if w.flights, err = w.host(ctx, "flights", w.seats.watch, w.flightsAgent()); err != nil {
@@ -107,7 +114,7 @@ func (w *World) host(ctx context.Context, name string, wrap func(store.Store) st
 	if wrap != nil {
 		s = wrap(s)
 	}
-	return agent.NewHost(agent.Config{Store: s, Log: w.opts.Log.With("host", name)}, agents...), nil
+	return agent.NewHost(agent.Config{Store: s, Log: w.opts.Log.With("host", name), Observer: &w.trouble}, agents...), nil
 }
 
 // hotelsHost is the hotels' host, which is dropped at the given points.
@@ -160,6 +167,12 @@ func (w *World) connect(hotels *agent.Host) {
 	link(w.rooms, w.faults.RestartHotel, hotels)
 }
 
+// reserve makes the reservation of the work that ctx belongs to.
+func (w *World) reserve(ctx context.Context, kind string) (reference string, err error) {
+	work, _ := agent.Current(ctx)
+	return w.ledger.Reserve(kind, agent.EffectKey(ctx), work.Correlation)
+}
+
 // supplier waits as long as the systems behind an agent take.
 func (w *World) supplier(ctx context.Context) error {
 	timer := time.NewTimer(w.opts.SupplierDelay)
@@ -187,12 +200,20 @@ func (w *World) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Question is what an answer answers.
+type Question struct {
+	// Conversation ended with the question, Correlation ties all of them
+	// together.
+	Conversation, Correlation string
+}
+
 // Plan asks the planner for a trip. The conversation is the id under which
-// Continue finds it again.
-func (w *World) Plan(ctx context.Context, r contract.PlanRequest, correlation string) (p contract.Plan, conversation string, err error) {
+// Continue finds it again. An answer to one question counts once: the same
+// answer again gives what the first one gave, another one is refused.
+func (w *World) Plan(ctx context.Context, r contract.PlanRequest, to Question) (p contract.Plan, conversation string, err error) {
 	opts := []agent.AskOption{agent.Within(budget), agent.OnBehalfOf("user:traveller"), agent.Opened(func(id string) { conversation = id })}
-	if correlation != "" {
-		opts = append(opts, agent.Correlation(correlation))
+	if to.Conversation != "" {
+		opts = append(opts, agent.Correlation(to.Correlation), agent.Key("answer "+to.Conversation))
 	}
 	p, err = agent.Ask(ctx, w.traveller, "planner", contract.PlanTrip, r, opts...)
 	return p, conversation, err
@@ -200,5 +221,5 @@ func (w *World) Plan(ctx context.Context, r contract.PlanRequest, correlation st
 
 // key is the traveller's side of a conversation with the planner.
 func (w *World) key(conversation string) store.Key {
-	return store.Key{Owner: w.traveller.URI(), Conversation: conversation, Peer: "agent://local/planner"}
+	return store.Key{Owner: w.traveller.URI(), Conversation: conversation, Peer: plannerURI}
 }
