@@ -51,13 +51,13 @@ that is built in.
 	showOne := &cobra.Command{
 		Use:     "show NAME",
 		Short:   "Print a published JSON Schema",
-		Long:    "Print a published JSON Schema (draft 2020-12). The name may be its $id.\n\n-o json prints the same document as without it.",
-		Example: "  parley schema show parley.envelope/v1",
+		Long:    "Print a published JSON Schema (draft 2020-12). The name may be its $id, or\nthe last word of its path: envelope for the newest parley.envelope.\n\n-o json prints the same document as without it.",
+		Example: "  parley schema show envelope",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := strings.TrimPrefix(args[0], schemaPrefix)
 			for _, s := range publishedSchemas() {
-				if s.Name == name {
+				if s.Name == name || strings.HasPrefix(s.Name, "parley."+name+"/") {
 					_, err := bytes.NewReader(s.Document).WriteTo(c.OutOrStdout())
 					return err
 				}
