@@ -95,3 +95,76 @@ func ExampleParseURI() {
 	fmt.Println(u.Authority, u.Name, err)
 	// Output: skyline flights <nil>
 }
+
+func ExampleParseDigest() {
+	e, err := envelope.Seal(request(), []byte(`{}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, err := envelope.ParseDigest(e.Digest().String())
+	fmt.Println(d == e.Digest(), err)
+	_, err = envelope.ParseDigest("sha256")
+	fmt.Println(err)
+	// Output:
+	// true <nil>
+	// digest "sha256": want 64 lower-case hexadecimal digits
+}
+
+// A FIPA ACL message has neither capability nor labels nor time: whoever takes one
+// over fills them in before sealing.
+func ExampleFromFIPA() {
+	h, content, err := envelope.FromFIPA(map[string]string{
+		"sender": "agent://acme/planner", "receiver": "agent://skyline/flights", "protocol": "request/v1", "ontology": "acme.flight.search/v2",
+		"language": "json", "content": `{"to": "HEL"}`, "reply-by": "2026-03-01T12:00:30Z",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(h.Sender, "to", h.Receiver, "about", h.Schema, "by", h.ReplyBy.Format(time.TimeOnly))
+	fmt.Println(string(content))
+
+	_, _, err = envelope.FromFIPA(map[string]string{"language": "fipa-sl"})
+	fmt.Println(err)
+	// Output:
+	// agent://acme/planner to agent://skyline/flights about acme.flight.search/v2 by 12:00:30
+	// {"to": "HEL"}
+	// envelope member /language breaks rule enum: want json, got "fipa-sl"
+}
+
+func ExampleNewError() {
+	busy := envelope.NewError(envelope.CodeCapacity, "overloaded")
+	busy.RetryAfter = 2 * time.Second
+	fmt.Println(busy.Reason, busy.Retriable, busy.RetryAfter)
+	fmt.Println(envelope.NewError(envelope.CodePermanent, "sold-out").Retriable)
+	// Output:
+	// overloaded true 2s
+	// false
+}
+
+// What Decode refused can still be answered, if it says who sent it.
+func ExampleSalvage() {
+	data := []byte(`{"v":"1.0","performative":"order","sender":"agent://acme/planner","message_id":"019caa10-5a00-7000-8000-000000000001"}`)
+	_, err := envelope.Decode(data)
+	fmt.Println(err)
+	to, ok := envelope.Salvage(data)
+	fmt.Println(to.Sender, to.MessageID, ok)
+
+	_, ok = envelope.Salvage([]byte(`{"v":"1.0","performative":"order"}`))
+	fmt.Println(ok)
+	// Output:
+	// envelope member /performative breaks rule enum: want one of request, cfp, propose, agree, refuse, inform, failure, cancel, got "order"
+	// agent://acme/planner 019caa10-5a00-7000-8000-000000000001 true
+	// false
+}
+
+func ExamplePerformatives() {
+	fmt.Println(envelope.Performatives())
+	// Output: [request cfp propose agree refuse inform failure cancel]
+}
+
+func ExampleReceipts() {
+	fmt.Println(envelope.Receipts())
+	// Output: [ack nack not-understood]
+}

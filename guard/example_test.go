@@ -9,6 +9,8 @@ import (
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/guard/schema"
+	"github.com/parley-agents/parley/protocol"
 )
 
 // received is a request as a carrier brings it.
@@ -85,4 +87,44 @@ func ExampleMint() {
 	// Output:
 	// agent://acme/planner <nil>
 	// token is for another receiver
+}
+
+// The newer minor version of a peer may send members that this side does not know.
+func ExampleNewContract() {
+	book := protocol.Request[Seat, Booking]("acme.flight.book/v1")
+	input, err := schema.For[Seat](book.Name().Input())
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := schema.For[Booking](book.Name().Result())
+	if err != nil {
+		log.Fatal(err)
+	}
+	c := guard.NewContract(book.Name(), book.Protocol(), input, result)
+	newer := []byte(`{"flight":"AY121","window":true}`)
+	fmt.Println(c.Input.Validate(newer) == nil, c.ReadInput().Validate(newer) == nil)
+	// Output: false true
+}
+
+// Whoever signed it, a token holds only for the key that the receiver knows.
+func ExampleVerify() {
+	key := ed25519.NewKeyFromSeed(make([]byte, 32)) // made once per agent in earnest
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	token, err := guard.Mint(key, guard.Claims{
+		Sender: "agent://acme/planner", Receiver: "agent://acme/flights", Tenant: "acme", Scopes: []string{"book"}, Expires: now.Add(5 * time.Minute)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	known := key.Public().(ed25519.PublicKey)
+	c, err := guard.Verify(token, known, "agent://acme/flights", now)
+	fmt.Println(c.Tenant, c.Scopes, err)
+	_, err = guard.Verify(token, known, "agent://acme/flights", now.Add(time.Hour))
+	fmt.Println(err)
+	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32)).Public().(ed25519.PublicKey)
+	_, err = guard.Verify(token, other, "agent://acme/flights", now)
+	fmt.Println(err)
+	// Output:
+	// acme [book] <nil>
+	// token has expired
+	// token is signed by another key than the sender's
 }

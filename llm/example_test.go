@@ -108,6 +108,29 @@ func ExampleProfileFor() {
 	// Output: lmstudio json_schema false
 }
 
+func ExampleProfiles() {
+	for _, p := range llm.Profiles() {
+		if p.StructuredOutput != llm.OutputSchema {
+			fmt.Println(p.Name, p.StructuredOutput)
+		}
+	}
+	// Output: deepseek json_object
+}
+
+// An endpoint that takes what OpenAI takes, but no strict functions.
+func ExampleProfileNamed() {
+	p, ok := llm.ProfileNamed("openai")
+	p.StrictTools = false
+	client := llm.NewOpenAI(llm.Config{BaseURL: "http://localhost:4000/v1", Profile: &p})
+	fmt.Println(client.Profile().Name, client.Profile().StrictTools, ok)
+
+	_, ok = llm.ProfileNamed("unheard-of")
+	fmt.Println(ok)
+	// Output:
+	// openai false true
+	// false
+}
+
 // A reply can be shown while it is made. What is done with it should be taken from
 // the response, which is whole.
 func ExampleStream() {

@@ -57,3 +57,22 @@ func ExampleNew() {
 	fmt.Println(reply.Choices[0].Message.ToolCalls[0].Function, server.Calls())
 	// Output: {weather {"city":"Oulu"}} 1
 }
+
+// Generic fills what a function asks for from what was said, and tells what came
+// back.
+func ExampleGeneric() {
+	request := rehearsal.Request{
+		Messages: []rehearsal.Message{{Role: rehearsal.User, Text: "How is the weather in Oulu?"}},
+		Functions: []rehearsal.Function{{Name: "weather", Parameters: json.RawMessage(
+			`{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}`)}},
+	}
+	reply, _ := rehearsal.Generic(request)
+	fmt.Println(reply.Calls[0].Name, reply.Calls[0].Arguments)
+
+	request.Messages = append(request.Messages, rehearsal.Message{Role: rehearsal.Tool, Name: "weather", Text: `{"sky":"clear","degrees":-12}`})
+	reply, _ = rehearsal.Generic(request)
+	fmt.Println(reply.Text)
+	// Output:
+	// weather map[city:Oulu]
+	// Degrees is -12 and sky is clear.
+}

@@ -1,0 +1,56 @@
+package store_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// Whoever changes an entry of a log breaks the chain behind it.
+func ExampleLink() {
+	log := []store.Entry{
+		{Owner: "agent://acme/flights", Index: 1, Kind: store.Received, Event: "?request", From: "start", To: "received"},
+		{Owner: "agent://acme/flights", Index: 2, Kind: store.Sent, Event: "!inform", From: "received", To: "done:ok"},
+	}
+	var last [32]byte
+	for i := range log {
+		log[i].Hash = store.Link(last, log[i])
+		last = log[i].Hash
+	}
+
+	log[0].To = "agreed"
+	last = [32]byte{}
+	for _, e := range log {
+		fmt.Println(e.Index, store.Link(last, e) == e.Hash)
+		last = store.Link(last, e)
+	}
+	// Output:
+	// 1 false
+	// 2 false
+}
+
+func ExampleSummary() {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	with := func(peer string, state protocol.State, opened, ended time.Time) store.Exchange {
+		return store.Exchange{
+			Key:      store.Key{Owner: "agent://acme/planner", Conversation: "019535d9-3df7-79fb-b466-000000000002", Peer: peer},
+			State:    protocol.Exchange{Protocol: protocol.ContractNetV1, State: state},
+			OpenedAt: opened, EndedAt: ended,
+		}
+	}
+	exchanges := []store.Exchange{
+		with("agent://acme/trains", "done:refused", noon, noon.Add(time.Second)),
+		with("agent://acme/flights", "called", noon, time.Time{}),
+	}
+	c := store.Summary(exchanges, 3)
+	fmt.Println(c.State, c.Peers, c.EndedAt.IsZero())
+
+	exchanges[1] = with("agent://acme/flights", "done:ok", noon, noon.Add(time.Minute))
+	c = store.Summary(exchanges, 6)
+	fmt.Println(c.State, c.Messages, c.EndedAt.Sub(c.OpenedAt))
+	// Output:
+	// live [agent://acme/flights agent://acme/trains] true
+	// ended 6 1m0s
+}
