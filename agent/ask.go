@@ -189,13 +189,12 @@ func (q *question) conversation() string {
 	if q.parent == nil {
 		return q.host.seam.id()
 	}
-	identity := q.identity
-	if identity == "" {
+	if q.identity == "" {
 		what := q.call + "\x00" + q.to + "\x00" + q.contract.Name.String() + "\x00" + string(q.host.fingerprint(q.content))
-		identity = fmt.Sprintf("%s\x00%d", what, q.parent.ordinal(what))
+		q.identity = fmt.Sprintf("%s\x00%d", what, q.parent.ordinal(what))
 	}
 	p := q.parent.key
-	return derivedID("conversation", p.Owner, p.Conversation, p.Peer, identity)
+	return derivedID("conversation", p.Owner, p.Conversation, p.Peer, q.identity)
 }
 
 // openExchange commits the opening act, unless an earlier run did.
@@ -253,6 +252,9 @@ func (q *question) header(s *step) (envelope.Header, error) {
 	}
 	if q.contract.Protocol == protocol.RequestV1 {
 		h.IdempotencyKey = q.key
+		if h.IdempotencyKey == "" && q.parent != nil {
+			h.IdempotencyKey = derivedID(append(q.parent.business(), "asked", q.identity)...)
+		}
 		if h.IdempotencyKey == "" {
 			h.IdempotencyKey = k.Conversation
 		}

@@ -12,6 +12,11 @@ import (
 type jobKey struct{}
 type callKey struct{}
 
+// effectOfKey is the context key of what a call does, for its EffectKey: the
+// same tool with the same arguments has one effect, whatever its place in the
+// turn.
+type effectOfKey struct{}
+
 // jobOf is the job whose handler the context belongs to, nil outside one.
 func jobOf(ctx context.Context) *job {
 	j, _ := ctx.Value(jobKey{}).(*job)
@@ -27,7 +32,8 @@ func callOf(ctx context.Context) string {
 
 // Work is what a handler or a tool may know about the exchange it works for.
 type Work struct {
-	// Sender asked for the work, Actor is on whose behalf.
+	// Sender asked for the work and has proved who it is. Actor is on whose
+	// behalf, which is the sender's claim and no more.
 	Sender, Actor string
 	// Conversation is the exchange's, Correlation the business exchange's.
 	Conversation, Correlation string
@@ -65,11 +71,22 @@ func EffectKey(ctx context.Context) string {
 	if j == nil {
 		return ""
 	}
+	call, ok := ctx.Value(effectOfKey{}).(string)
+	if !ok {
+		call = callOf(ctx)
+	}
+	return effectKey(append(j.business(), call)...)
+}
+
+// business names the work by what was asked for rather than by the message
+// that asked: who asks again under the same idempotency key, after a failure
+// that may pass, means the same effects.
+func (j *job) business() []string {
 	key := j.header.IdempotencyKey
 	if key == "" {
 		key = j.header.ConversationID
 	}
-	return effectKey(j.key.Owner, j.key.Peer, j.header.Capability, key, callOf(ctx))
+	return []string{j.key.Owner, j.key.Peer, j.header.Capability, key}
 }
 
 // Agree tells the peer now that work has started, without waiting for the

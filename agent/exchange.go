@@ -148,6 +148,9 @@ func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error
 			select {
 			case <-moved:
 			case <-late:
+				if again, failed := h.store.Exchange(context.WithoutCancel(ctx), k); failed == nil && again.State.Done() {
+					break // it ended at this very moment
+				}
 				err = &protocol.UnknownError{Ending: protocol.Ending{Conversation: k.Conversation, Peer: k.Peer,
 					Code: envelope.CodeDeadline, Reason: guard.ReasonLate}}
 			case <-running.Done():

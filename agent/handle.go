@@ -21,8 +21,9 @@ type result struct {
 	model   *authorship
 }
 
-// Handle lets Go code answer a contract. The function is called once for each
-// accepted message, in a goroutine of its own. Its context is cancelled when
+// Handle lets Go code answer a contract. The function is called for each
+// accepted message in a goroutine of its own: once, and again from its start
+// by the next host if this one ended before the result was committed. Its context is cancelled when
 // the peer cancels, when the deadline passes and when the host stops; what it
 // returns after a cancel still counts if it had finished.
 //

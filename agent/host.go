@@ -147,7 +147,11 @@ func (h *Host) Start(ctx context.Context) error {
 	if err := h.resume(ctx); err != nil {
 		h.halt(ErrStopped)
 		h.state = ended
-		return fmt.Errorf("starting host: %w", err)
+		errs := []error{fmt.Errorf("starting host: %w", err), h.store.Close()}
+		for _, m := range h.services() {
+			errs = append(errs, m.Stop(context.WithoutCancel(ctx)))
+		}
+		return errors.Join(errs...)
 	}
 	h.group.Go(h.pump)
 	return nil

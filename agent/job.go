@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
@@ -118,12 +119,30 @@ func (h *Host) runJob(k store.Key) {
 	if j.cancelled {
 		cancel(errStop) // before this run could be told
 	}
+	defer h.seam.clock.At(j.header.ReplyBy.Add(guard.Skew), func() { cancel(errLapsed) })() // the timer does it in time, if it can be written
 	res, err := j.run(context.WithValue(ctx, jobKey{}, j), o)
 	if h.running.Err() != nil {
 		return
 	}
-	if err := j.conclude(h.running, res, err, context.Cause(ctx)); err != nil && h.running.Err() == nil {
+	cause := context.Cause(ctx)
+	d := j.pass(h.running, j.decide(res, err, cause), cause)
+	for h.running.Err() == nil {
+		if err = j.conclude(h.running, d); err == nil {
+			return
+		}
 		h.report(h.running, WorkFailed, k, err)
+		h.pause(unwrittenBackoff)
+	}
+}
+
+// pause waits for d, or for the host's end.
+func (h *Host) pause(d time.Duration) {
+	over := make(chan struct{})
+	stop := h.seam.clock.At(h.seam.now().Add(d), func() { close(over) })
+	defer stop()
+	select {
+	case <-over:
+	case <-h.running.Done():
 	}
 }
 
@@ -134,8 +153,8 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, *offer, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the exchange: %w", err)
 	}
-	if x.State.Done() {
-		return nil, nil, nil
+	if x.State.Done() || !h.seam.now().Before(x.State.ReplyBy) {
+		return nil, nil, nil // the timer says what comes of it
 	}
 	opening, err := h.openingOf(ctx, x)
 	if err != nil {
@@ -170,8 +189,10 @@ func (j *job) run(ctx context.Context, o *offer) (res result, err error) {
 }
 
 // conclude ends the exchange by the act that the handler's outcome calls for.
-func (j *job) conclude(ctx context.Context, res result, failed, cause error) error {
-	err := j.end(ctx, j.pass(ctx, j.decide(res, failed, cause), cause))
+// What could not be committed must be tried again: the work is done, and only
+// this tells the peer.
+func (j *job) conclude(ctx context.Context, d draft) error {
+	err := j.end(ctx, d)
 	if _, misshapen := errors.AsType[*envelope.ShapeError](err); misshapen {
 		// What was decided fits no envelope: too long, or a reason that is no word.
 		err = j.end(ctx, j.incident(err))
@@ -244,7 +265,7 @@ func (j *job) decide(res result, failed, cause error) draft {
 	case errors.As(failed, &decided):
 		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
 	case errors.Is(failed, context.DeadlineExceeded), errors.Is(cause, errLapsed):
-		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeDeadline, "lapsed")}
+		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeDeadline, guard.ReasonLate)}
 	}
 	return j.incident(failed)
 }

@@ -13,6 +13,7 @@ const (
 	GuardRefused    = "parley.guard.refused"
 	AuthRefused     = "parley.auth.refused"
 	SendFailed      = "parley.send.failed"
+	MessageDead     = "parley.message.dead"
 	StoreFailed     = "parley.store.failed"
 	TimerFailed     = "parley.timer.failed"
 	WorkFailed      = "parley.work.failed"

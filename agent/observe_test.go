@@ -106,6 +106,12 @@ func (s scene) play(t *testing.T, seen agent.Observer) {
 	at(2 * time.Minute)
 }
 
+// cut is a wire that nothing ever passes.
+type cut struct{}
+
+func (cut) Send(context.Context, []byte) ([][]byte, error) { return nil, errors.New("cut") }
+func (cut) Capabilities() agent.Capabilities               { return agent.Capabilities{} }
+
 // remarks answers in Go.
 func remarks(f func(context.Context) (Note, error)) []agent.Option {
 	return []agent.Option{agent.Handle(remark, func(ctx context.Context, _ Note) (Note, error) { return f(ctx) })}
@@ -158,6 +164,7 @@ func scenes() map[string]scene {
 		agent.ModelFailed:     {model: agenttest.NewScript(agenttest.Fails(&llm.Error{Kind: llm.ErrorBadRequest, Text: secret}))},
 		agent.Repaired:        {model: agenttest.NewScript(agenttest.Calls(agenttest.Call("inform", `{"text": "`+secret+`",}`)))},
 		agent.SendFailed:      {answers: remarks(fine), through: func(next agent.Transport) agent.Transport { return unplugged{next, new(atomic.Bool)} }},
+		agent.MessageDead:     {answers: remarks(fine), through: func(agent.Transport) agent.Transport { return cut{} }},
 		agent.StoreFailed:     {answers: remarks(fine), fails: once(func(w store.WriteSet) bool { return w.Exchange == nil && len(w.Deliveries) > 0 })},
 		agent.WorkFailed:      {answers: remarks(fine), fails: once(completes)},
 		agent.TimerFailed: {answers: remarks(patient), fails: once(func(w store.WriteSet) bool {

@@ -124,6 +124,7 @@ func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	if now.After(row.ExpiresAt) {
 		delivery.Status, delivery.LastError = store.Dead, row.LastError
 		h.counts.add("dead")
+		h.report(ctx, MessageDead, row.Key(), errors.New(row.LastError), slog.String("message", row.MessageID), slog.Int("attempt", row.Attempt))
 		return h.record(ctx, row, delivery)
 	}
 	delivery.Attempt++

@@ -76,7 +76,7 @@ func TestEachEndingOfAHandlerIsItsOwnOutcomeAndNothingOfItsTextReachesThePeer(t 
 		}, "failed", envelope.CodePermanent, "handler"},
 		"a deadline of the handler's own": {func(context.Context, Seat) (Booking, error) {
 			return Booking{}, fmt.Errorf("%s: %w", secret, context.DeadlineExceeded)
-		}, "failed", envelope.CodeDeadline, "lapsed"},
+		}, "failed", envelope.CodeDeadline, "late"},
 		"a result that does not fit": {func(context.Context, Seat) (Booking, error) {
 			return Booking{}, nil
 		}, "failed", envelope.CodePermanent, "handler"},

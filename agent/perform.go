@@ -93,8 +93,7 @@ func (t *turn) askPeer(ctx context.Context, c call) ([]byte, error) {
 		content: c.args, within: askWithin, identity: "turn " + c.id}
 	// A model that orders the same thing twice in one piece of work means one
 	// effect, whatever made it repeat itself.
-	p := t.job.key
-	q.key = derivedID("order", p.Owner, p.Conversation, p.Peer, q.to, q.contract.Name.String(), string(t.job.host.fingerprint(c.args)))
+	q.key = derivedID(append(t.job.business(), "order", q.to, q.contract.Name.String(), string(t.job.host.fingerprint(c.args)))...)
 	final, err := q.ask(ctx)
 	if err == nil {
 		return mustJSON(outcome{Outcome: "ok", Result: final.Content()}), nil
@@ -181,7 +180,9 @@ func (t *turn) invoke(ctx context.Context, c call) (data []byte, done bool) {
 			data = mustJSON(outcome{Outcome: "failed", Code: envelope.CodePermanent, Reason: "handler-panic"})
 		}
 	}()
-	out, err := t.job.agent.callTool(context.WithValue(ctx, callKey{}, c.id), c.function.tool, c.args)
+	ctx = context.WithValue(ctx, callKey{}, c.id)
+	ctx = context.WithValue(ctx, effectOfKey{}, c.function.name+"\x00"+string(t.job.host.fingerprint(c.args)))
+	out, err := t.job.agent.callTool(ctx, c.function.tool, c.args)
 	if err == nil {
 		// What cannot be quoted to the model is a fault of the tool.
 		if data, err = canonical(outcome{Outcome: "ok", Result: out}); err == nil {

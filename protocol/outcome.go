@@ -145,6 +145,11 @@ func (x Exchange) Err() error {
 	case Withdrawn:
 		return &WithdrawnError{end}
 	case Failed:
+		if p, err := Lookup(x.Protocol); err == nil && p.runtimeAgrees && end.Reason == "lapsed" {
+			// The participant's runtime stopped waiting for its own work,
+			// which may yet have its effect: nobody knows.
+			return &UnknownError{end}
+		}
 		return &FailedError{end}
 	case Cancelled:
 		return &CancelledError{end}

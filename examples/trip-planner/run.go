@@ -100,7 +100,6 @@ func (r *run) plan(ctx context.Context, w *trip.World, model llm.Model, words st
 		if request, question, err = w.Continue(ctx, r.resume, words); err != nil {
 			return err
 		}
-		request.Today = today.String()
 	}
 	request.Confirmed = request.Confirmed || r.yes
 	done, ended, err := r.takeUp(ctx, w, model, request)

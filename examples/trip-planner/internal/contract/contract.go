@@ -26,9 +26,20 @@ type PlanRequest struct {
 	Today    string     `json:"today" jsonschema:"format=date" jsonschema_description:"the traveller's day, for words such as tomorrow"`
 	// Earlier are the questions that were asked so far, oldest first.
 	Earlier []Answered `json:"earlier,omitempty" jsonschema:"maxItems=20"`
-	// Confirmed says that the traveller wants the best offer booked without
-	// being asked.
-	Confirmed bool `json:"confirmed" jsonschema_description:"book the best offer without asking for confirmation"`
+	// Confirmed says that the traveller wants a booking: of what he accepted
+	// or, if he was not asked, of the best offer.
+	Confirmed bool `json:"confirmed" jsonschema_description:"the traveller confirmed: book"`
+	// Accepted is the offer that he said yes to. Nothing else may be booked.
+	Accepted *Offered `json:"accepted,omitempty"`
+}
+
+// Offered is what a question that begins with Offer offers: flight and hotel
+// by the ids of their offers, each with its price.
+type Offered struct {
+	Flight      string `json:"flight" jsonschema:"minLength=1,maxLength=60"`
+	FlightCents int64  `json:"flight_cents" jsonschema:"minimum=1"`
+	Hotel       string `json:"hotel,omitempty" jsonschema:"maxLength=100"`
+	HotelCents  int64  `json:"hotel_cents,omitempty" jsonschema:"minimum=0"`
 }
 
 // Answered is a question of an earlier conversation and its answer.
@@ -40,8 +51,10 @@ type Answered struct {
 // Plan is what came of a request. A booked plan has an itinerary, one that
 // needs input has a question.
 type Plan struct {
-	Status    string     `json:"status" jsonschema:"enum=booked,enum=needs-input,enum=failed"`
-	Question  agent.Text `json:"question,omitempty" jsonschema:"maxLength=2000"`
+	Status   string     `json:"status" jsonschema:"enum=booked,enum=needs-input,enum=failed"`
+	Question agent.Text `json:"question,omitempty" jsonschema:"maxLength=2000"`
+	// Offer goes with a question that offers a booking.
+	Offer     *Offered   `json:"offer,omitempty"`
 	Itinerary *Itinerary `json:"itinerary,omitempty"`
 	Notes     agent.Text `json:"notes,omitempty" jsonschema:"maxLength=2000"`
 }

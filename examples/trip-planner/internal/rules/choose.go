@@ -64,3 +64,12 @@ func localDay(moment string) string {
 }
 
 func euros(cents int64) string { return fmt.Sprintf("€%d.%02d", cents/100, cents%100) }
+
+// offered names the choice for the traveller to accept.
+func (c choice) offered() *contract.Offered {
+	o := &contract.Offered{Flight: c.flight.ID, FlightCents: c.flight.Total}
+	if c.hotel != nil {
+		o.Hotel, o.HotelCents = c.hotel.ID, c.hotel.Total
+	}
+	return o
+}

@@ -134,7 +134,7 @@ func (p *planner) next(said sentence.Decision) (rehearsal.Reply, bool) {
 	case p.asked.Confirmed || said == sentence.Yes:
 		return p.book(best)
 	}
-	return ask(p.offer(best))
+	return say(contract.Plan{Status: "needs-input", Question: agent.Text(p.offer(best)), Offer: best.offered()})
 }
 
 func ask(question string) (rehearsal.Reply, bool) {
@@ -202,6 +202,8 @@ func why(o outcome) string {
 		return "nothing is free"
 	case o.Outcome == "unknown" || o.Outcome == "expired":
 		return "there was no answer in time"
+	case o.Reason == "ordered-already":
+		return "one is ordered already for this trip"
 	case o.Reason != "":
 		return o.Reason
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
@@ -52,7 +51,11 @@ func (w *World) Continue(ctx context.Context, conversation, answer string) (r co
 	}
 	// Whether the traveller said yes is decided here, not by the model. An
 	// earlier yes does not count for what is asked now.
-	r.Confirmed = strings.HasPrefix(string(p.Question), contract.Offer) && sentence.Decide(answer) == sentence.Yes
+	r.Accepted = nil
+	if p.Offer != nil && sentence.Decide(answer) == sentence.Yes {
+		r.Accepted = p.Offer
+	}
+	r.Confirmed = r.Accepted != nil
 	return r, Question{Conversation: conversation, Correlation: x.Correlation}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -188,5 +189,63 @@ func TestAQuestionIsAnsweredOnce(t *testing.T) {
 	}
 	if other := planned(t, w, next, to); other.Status != "failed" || !strings.Contains(other.Error, "answered already") {
 		t.Errorf("another answer: status %s, error %q", other.Status, other.Error)
+	}
+}
+
+func TestTheSameYesAfterTheModelFailedBooksNothingTwice(t *testing.T) {
+	var down atomic.Int32
+	w, _ := world(t, trip.Faults{}, rehearsal.Accident{Kind: rehearsal.Unavailable, Match: func(r rehearsal.Request) bool {
+		_, ordered := r.Result(bookFlight)
+		return ordered && down.Add(1) <= 3 // as often as the adapter tries
+	}})
+	r := planned(t, w, request(sentence, false), trip.Question{})
+	for i, want := range []string{"failed", "booked"} {
+		next, to, err := w.Continue(t.Context(), r.Conversation, "yes")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := planned(t, w, next, to)
+		if again.Status != want {
+			t.Fatalf("yes no. %d: status %s, %s", i+1, again.Status, again.Error)
+		}
+		if len(again.Effects) != 2 {
+			t.Errorf("yes no. %d: effects %+v, want one seat and one room", i+1, again.Effects)
+		}
+	}
+}
+
+func TestAYesBooksWhatWasOfferedThatDayAndNothingElse(t *testing.T) {
+	w, _ := world(t, trip.Faults{})
+	first := planned(t, w, request("two of us from Helsinki to Lisbon in three weeks for 4 nights", false), trip.Question{})
+	next, to, err := w.Continue(t.Context(), first.Conversation, "yes")
+	if err != nil || next.Accepted == nil || next.Today != today {
+		t.Fatalf("request %+v, %v", next, err)
+	}
+	other := next
+	other.Accepted = &contract.Offered{Flight: "AY1-20260322", FlightCents: 1, Hotel: next.Accepted.Hotel, HotelCents: next.Accepted.HotelCents}
+	if r := planned(t, w, other, trip.Question{}); r.Status == "booked" || len(acts(r, "trip.flight.book/v1")) != 0 {
+		t.Errorf("status %s: another flight than the accepted one was ordered", r.Status)
+	}
+	if r := planned(t, w, next, to); r.Status != "booked" || !strings.Contains(next.Accepted.Flight, r.Itinerary.Flight.Number) {
+		t.Errorf("status %s %s, itinerary %+v; accepted %+v", r.Status, r.Question, r.Itinerary, next.Accepted)
+	}
+}
+
+func TestAnOrderThatAModelRepeatsIsStillOneBookingItCanReport(t *testing.T) {
+	var offers contract.FlightOffers
+	order := func(ctx context.Context, r llm.Request) (*llm.Response, error) {
+		offersSeen(t, r, searchFlight, &offers)
+		o := offers.Offers[0]
+		return agenttest.Calls(agenttest.Call(bookFlight, contract.FlightOrder{FlightQuery: flightQuery, Offer: o.ID, Total: o.Total}))(ctx, r)
+	}
+	report := func(ctx context.Context, r llm.Request) (*llm.Response, error) {
+		var b contract.FlightBooking
+		offersSeen(t, r, bookFlight, &b)
+		return agenttest.Calls(agenttest.Call("inform", contract.Plan{Status: "booked", Itinerary: &contract.Itinerary{Flight: b, Total: b.Flight.Total}}))(ctx, r)
+	}
+	w := scripted(t, agenttest.Calls(agenttest.Call(searchFlight, flightQuery)), order, order, report)
+	r := planned(t, w, request("one way from Helsinki to Lisbon on 12 March for 2", true), trip.Question{})
+	if r.Status != "booked" || len(r.Effects) != 1 {
+		t.Errorf("status %s %s, effects %+v", r.Status, r.Error, r.Effects)
 	}
 }

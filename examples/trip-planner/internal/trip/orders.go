@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,73 +25,159 @@ import (
 // isOrder reports whether a function or contract of that name books.
 func isOrder(name string) bool { return strings.Contains(name, "book") }
 
-// confirmed reports whether the traveller of the work said that it may book.
-func confirmed(ctx context.Context) bool {
+// confirmed is the traveller's request that the work of ctx is about, if he
+// said that it may book. Nobody else can say so.
+func (w *World) confirmed(ctx context.Context) (r contract.PlanRequest, ok bool) {
 	work, ok := agent.Current(ctx)
-	var r contract.PlanRequest
-	return ok && json.Unmarshal(work.Input, &r) == nil && r.Confirmed
+	ok = ok && work.Sender == w.traveller.URI() && json.Unmarshal(work.Input, &r) == nil && r.Confirmed
+	return r, ok
 }
 
 // offerOrders offers the booking functions to confirmed work only.
-func offerOrders(ctx context.Context, function string) bool {
-	return !isOrder(function) || confirmed(ctx)
+func (w *World) offerOrders(ctx context.Context, function string) bool {
+	if !isOrder(function) {
+		return true
+	}
+	_, ok := w.confirmed(ctx)
+	return ok
 }
 
-// orders are what was ordered so far, by conversation and contract.
+// orders are what is being ordered, by conversation and contract; what
+// was ordered is in the planner's log.
 type orders struct {
 	mu   sync.Mutex
 	made map[string]string
 }
 
-// act lets an order pass if the traveller confirmed it and nothing else of its
-// kind was ordered in the conversation.
-func (o *orders) act(ctx context.Context, a agent.Act, next func(context.Context, agent.Act) error) error {
+// order lets an order pass if the traveller confirmed it, it is what he
+// accepted, and nothing else of its kind was ordered for the trip.
+func (w *World) order(ctx context.Context, a agent.Act, next func(context.Context, agent.Act) error) error {
 	if a.Performative != envelope.Request || !isOrder(a.Contract) {
 		return next(ctx, a)
 	}
-	if !confirmed(ctx) {
+	r, ok := w.confirmed(ctx)
+	if !ok {
 		return agent.Refuse(envelope.CodeAuth, "not-confirmed")
 	}
+	if r.Accepted != nil && !accepts(*r.Accepted, a) {
+		return agent.Refuse(envelope.CodeAuth, "not-what-was-accepted")
+	}
 	work, _ := agent.Current(ctx)
-	if !o.first(work.Conversation+" "+a.Contract, string(a.Content)) {
+	alone, err := w.alone(ctx, work, a)
+	if err != nil {
+		return err
+	}
+	if !alone {
 		return agent.Refuse(envelope.CodePermanent, "ordered-already")
 	}
 	return next(ctx, a)
 }
 
-// first reports whether nothing, or the very same, was ordered under the name.
-func (o *orders) first(name, content string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if before, ok := o.made[name]; ok {
-		return before == content
+// accepts reports whether an order is for the offer that was accepted.
+func accepts(o contract.Offered, a agent.Act) bool {
+	var order struct {
+		Offer string `json:"offer"`
+		Total int64  `json:"total_cents"`
 	}
-	if o.made == nil {
-		o.made = map[string]string{}
+	if json.Unmarshal(a.Content, &order) != nil {
+		return false
 	}
-	o.made[name] = content
-	return true
+	if a.Contract == contract.BookFlight.Name().String() {
+		return order.Offer == o.Flight && order.Total == o.FlightCents
+	}
+	return order.Offer == o.Hotel && order.Total == o.HotelCents
+}
+
+// alone reports whether no other order of the kind was placed for the trip,
+// in this conversation or an earlier one, that is or may be booked.
+func (w *World) alone(ctx context.Context, work agent.Work, a agent.Act) (bool, error) {
+	w.orders.mu.Lock()
+	defer w.orders.mu.Unlock()
+	xs, err := w.planner.Store().Correlated(ctx, plannerURI, work.Correlation)
+	if err != nil {
+		return false, fmt.Errorf("reading what was ordered: %w", err)
+	}
+	for _, x := range xs {
+		if x.State.Capability != "urn:cap:"+a.Contract || x.State.Role != protocol.Initiator {
+			continue
+		}
+		switch x.State.Outcome() {
+		case protocol.Refused, protocol.Failed, protocol.Cancelled, protocol.Expired:
+			continue
+		}
+		same, err := w.again(ctx, x, work, a)
+		if err != nil || !same {
+			return false, err
+		}
+	}
+	// Two orders of one reply come at the same time: the log has neither yet.
+	name := work.Conversation + " " + a.Contract
+	if before, ok := w.orders.made[name]; ok && before != string(a.Content) {
+		return false, nil
+	}
+	if w.orders.made == nil {
+		w.orders.made = map[string]string{}
+	}
+	w.orders.made[name] = string(a.Content)
+	return true, nil
+}
+
+// again reports whether an order is the one that was placed before: the same
+// thing, for the same request of the traveller. It carries the same key then.
+func (w *World) again(ctx context.Context, placed store.Exchange, work agent.Work, a agent.Act) (bool, error) {
+	opening, err := w.message(ctx, placed.Key, store.Sent, placed.State.Opening)
+	if err != nil || string(opening.Content()) != string(a.Content) {
+		return false, err
+	}
+	if placed.Parent.Conversation == work.Conversation {
+		return true, nil
+	}
+	parent, err := w.planner.Store().Exchange(ctx, placed.Parent)
+	if err != nil {
+		return false, fmt.Errorf("reading what was ordered: %w", err)
+	}
+	asked, err := w.message(ctx, placed.Parent, store.Received, parent.State.Opening)
+	if err != nil {
+		return false, err
+	}
+	return string(asked.Content()) == string(work.Input), nil
 }
 
 // checkPlan holds a plan to its status and to what was really booked.
 func (w *World) checkPlan(ctx context.Context, p contract.Plan) error {
-	switch {
-	case p.Status == "needs-input" && p.Question == "":
-		return errors.New("status needs-input goes with a question")
-	case p.Status != "needs-input" && p.Question != "":
-		return fmt.Errorf("status %s goes without a question", p.Status)
-	case p.Status != "booked" && p.Itinerary != nil:
-		return fmt.Errorf("status %s goes without an itinerary", p.Status)
-	case p.Status == "booked" && p.Itinerary == nil:
-		return errors.New("status booked goes with an itinerary")
-	case p.Itinerary == nil:
-		return nil
-	}
 	flights, hotels, err := w.booked(ctx)
 	if err != nil {
 		return err
 	}
-	i := p.Itinerary
+	switch {
+	case p.Status == "needs-input" && p.Question == "":
+		return errors.New("status needs-input goes with a question")
+	case p.Status != "needs-input" && (p.Question != "" || p.Offer != nil):
+		return fmt.Errorf("status %s goes without a question or an offer", p.Status)
+	case p.Status != "booked" && p.Itinerary != nil:
+		return fmt.Errorf("status %s goes without an itinerary", p.Status)
+	case p.Status == "booked" && p.Itinerary == nil:
+		return errors.New("status booked goes with an itinerary")
+	case p.Status == "booked":
+		return checkItinerary(*p.Itinerary, flights, hotels)
+	}
+	// Whatever else it is, it must not hide what was booked.
+	said := string(p.Question) + " " + string(p.Notes)
+	for _, f := range flights {
+		if !strings.Contains(said, f.Reference) {
+			return fmt.Errorf("a flight is booked, reference %s: say so", f.Reference)
+		}
+	}
+	for _, h := range hotels {
+		if !strings.Contains(said, h.Reference) {
+			return fmt.Errorf("a hotel is booked, reference %s: say so", h.Reference)
+		}
+	}
+	return nil
+}
+
+// checkItinerary holds an itinerary to the bookings.
+func checkItinerary(i contract.Itinerary, flights []contract.FlightBooking, hotels []contract.HotelBooking) error {
 	total := i.Flight.Flight.Total
 	if i.Hotel != nil {
 		total += i.Hotel.Hotel.Total
@@ -106,7 +193,8 @@ func (w *World) checkPlan(ctx context.Context, p contract.Plan) error {
 	return nil
 }
 
-// booked are the bookings that were confirmed to the work that ctx belongs to.
+// booked are the bookings that were confirmed to the work that ctx belongs to,
+// each once: the same order again was answered with the same booking.
 func (w *World) booked(ctx context.Context) (flights []contract.FlightBooking, hotels []contract.HotelBooking, err error) {
 	work, ok := agent.Current(ctx)
 	if !ok {
@@ -128,10 +216,14 @@ func (w *World) booked(ctx context.Context) (flights []contract.FlightBooking, h
 		switch name {
 		case contract.BookFlight.Name().String():
 			err = w.read(ctx, x.Key, store.Received, x.Final, &flight)
-			flights = append(flights, flight)
+			if !slices.Contains(flights, flight) {
+				flights = append(flights, flight)
+			}
 		case contract.BookHotel.Name().String():
 			err = w.read(ctx, x.Key, store.Received, x.Final, &hotel)
-			hotels = append(hotels, hotel)
+			if !slices.Contains(hotels, hotel) {
+				hotels = append(hotels, hotel)
+			}
 		}
 		if err != nil {
 			return nil, nil, err

@@ -20,8 +20,9 @@ that is all that you take from it.
    hotels again from that day.
 3. Choose the cheapest flight and hotel that fit the budget together. If nothing fits, or one of them has nothing, end
    with a question about what to change.
-4. If the functions for booking are offered to you, book both, in one reply, at exactly the offered price. Otherwise end with a
-   question that begins with "Shall I book" and names both and the total.
+4. If the functions for booking are offered to you, book both, in one reply, at exactly the offered price: what "accepted" names,
+   if it is there. Otherwise end with a question that begins with "Shall I book" and names both and the total, and give the
+   two in "offer".
 5. When both are booked, end with inform, status "booked" and the itinerary with both bookings exactly as you got them. If one
    of them is not, say in a question what is booked and what is not.
 
@@ -34,5 +35,5 @@ func (w *World) plannerAgent() *agent.Agent {
 	return agent.New("planner", agent.Model(w.opts.Model), agent.Answer(contract.PlanTrip, prompt),
 		agent.Peer("flights", agent.Describe(contract.SearchFlight), agent.Describe(contract.BookFlight)),
 		agent.Peer("hotels", agent.Describe(contract.SearchHotel), agent.Describe(contract.BookHotel)),
-		agent.OfferWhen(offerOrders), agent.Around(agent.Layer{Act: w.orders.act}), agent.Check(contract.PlanTrip, w.checkPlan))
+		agent.OfferWhen(w.offerOrders), agent.Around(agent.Layer{Act: w.order}), agent.Check(contract.PlanTrip, w.checkPlan))
 }

@@ -67,11 +67,7 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of the stores: %w", err)
 	}
-	ledger, err := OpenLedger(filepath.Join(o.Dir, "suppliers.json"))
-	if err != nil {
-		return nil, err
-	}
-	w := &World{opts: o, faults: o.Faults, ledger: ledger, traveller: agent.New("traveller"),
+	w := &World{opts: o, faults: o.Faults, traveller: agent.New("traveller"),
 		seats: newLossy(contract.BookFlight.Name().Capability()), rooms: newLossy(contract.BookHotel.Name().Capability())}
 	if err := w.start(ctx); err != nil {
 		return nil, errors.Join(err, w.Close(context.WithoutCancel(ctx)))
@@ -93,6 +89,10 @@ func (w *World) start(ctx context.Context) (err error) {
 		points = restartPoints()
 	}
 	if w.hotels, err = w.hotelsHost(ctx, points); err != nil {
+		return err
+	}
+	// Nobody else writes it now: the stores are ours.
+	if w.ledger, err = OpenLedger(filepath.Join(w.opts.Dir, "suppliers.json")); err != nil {
 		return err
 	}
 	w.connect(w.hotels)
