@@ -20,15 +20,21 @@ var (
 	failureDocument string
 	//go:embed schemas/cancel.json
 	cancelDocument string
+	//go:embed schemas/chat.json
+	chatDocument string
+	//go:embed schemas/chat-result.json
+	chatResultDocument string
 )
 
-// BuiltIns lists the built-in content schemas. Each admits exactly the empty
-// object.
+// BuiltIns lists the built-in content schemas: those of acts that say nothing
+// beyond themselves, which admit exactly the empty object, and those of Chat.
 func BuiltIns() []BuiltIn {
 	return []BuiltIn{
 		{AgreeSchema, []byte(agreeDocument)},
 		{RefusalSchema, []byte(refusalDocument)},
 		{FailureSchema, []byte(failureDocument)},
 		{CancelSchema, []byte(cancelDocument)},
+		{Chat().Name().Input(), []byte(chatDocument)},
+		{Chat().Name().Result(), []byte(chatResultDocument)},
 	}
 }

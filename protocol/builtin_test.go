@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/parley-agents/parley/guard/schema"
@@ -19,6 +20,9 @@ func TestBuiltInContentIsTheEmptyObjectAndNothingElse(t *testing.T) {
 		}
 		if s.ID() != "urn:schema:"+b.Name {
 			t.Errorf("%s has the id %s", b.Name, s.ID())
+		}
+		if strings.HasPrefix(b.Name, "parley.chat") {
+			continue
 		}
 		empty, err := json.Marshal(protocol.Empty{})
 		if err != nil {
@@ -56,4 +60,28 @@ func ExampleBuiltIns() {
 	// parley.refusal/v1
 	// parley.failure/v1
 	// parley.cancel/v1
+	// parley.chat/v1
+	// parley.chat.result/v1
+}
+
+func TestTheSchemasOfAChatAreThoseOfItsGoType(t *testing.T) {
+	ours, err := schema.For[protocol.Said](protocol.ChatName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range protocol.BuiltIns() {
+		if !strings.HasPrefix(b.Name, "parley.chat") {
+			continue
+		}
+		published, err := schema.Parse(b.Document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, content := range []string{`{"text":"a"}`, `{"text":""}`, `{}`, `{"text":1}`, `{"text":null}`, `{"text":"a","more":1}`,
+			`{"text":"` + strings.Repeat("x", 65536) + `"}`, `{"text":"` + strings.Repeat("x", 65537) + `"}`} {
+			if got, want := published.Validate([]byte(content)) == nil, ours.Validate([]byte(content)) == nil; got != want {
+				t.Errorf("%s admits %.40s: %v, the Go type %v", b.Name, content, got, want)
+			}
+		}
+	}
 }

@@ -73,7 +73,7 @@ func methodShape(t reflect.Type) (shape, string) {
 	case reflect.TypeFor[time.Time]():
 		return shapeTime, ""
 	case reflect.TypeFor[time.Duration]():
-		return shapeNone, "a time.Duration is written as a bare number of nanoseconds: use an integer member that names its unit, such as TimeoutMS int64"
+		return shapeNone, "a time.Duration is written as a bare number of nanoseconds: use schema.Milliseconds, or an integer member that names its unit, such as TimeoutMS int64"
 	case reflect.TypeFor[json.RawMessage]():
 		return shapeNone, "a json.RawMessage may hold anything: use a concrete type, or one with a JSONSchema method"
 	case reflect.TypeFor[json.Number]():
