@@ -17,6 +17,8 @@ func printText(out io.Writer, r trip.Report) {
 		printItinerary(out, *r.Itinerary)
 	case r.Question != "":
 		fmt.Fprintf(out, "%s\n\nAnswer with: trip-planner --continue %s \"…\"\n", r.Question, r.Conversation)
+	case r.Unknown:
+		fmt.Fprintf(out, "It is not known whether the trip is booked: look before you ask again. %s\n", r.Error)
 	case len(r.Effects) > 0:
 		fmt.Fprintf(out, "The plan failed, but something was booked: see the effects. %s\n", cmp.Or(r.Notes, r.Error))
 	default:

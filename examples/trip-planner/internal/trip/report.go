@@ -21,9 +21,11 @@ import (
 
 // Report is what a run shows. Its JSON form is what "-o json" prints.
 type Report struct {
-	Status       string     `json:"status"`
-	Question     string     `json:"question,omitempty"`
-	Error        string     `json:"error,omitempty"`
+	Status   string `json:"status"`
+	Question string `json:"question,omitempty"`
+	Error    string `json:"error,omitempty"`
+	// Unknown says that nobody knows what was booked: look, do not redo.
+	Unknown      bool       `json:"unknown,omitempty"`
 	Conversation string     `json:"conversation"`
 	Itinerary    *Itinerary `json:"itinerary,omitempty"`
 	Timeline     []Line     `json:"timeline"`
@@ -116,6 +118,7 @@ func (w *World) Report(ctx context.Context, p contract.Plan, conversation string
 		Itinerary: show(p.Itinerary), Effects: []Effect{}, Timeline: []Line{}, Protocol: w.counts()}
 	if planned != nil {
 		r.Status, r.Error = "failed", w.explain(planned)
+		_, r.Unknown = errors.AsType[*protocol.UnknownError](planned)
 	}
 	if conversation == "" {
 		return r, nil
