@@ -1,5 +1,7 @@
 package trip
 
+import "github.com/parley-agents/parley/agent"
+
 // Kill drops every host where it stands, as the death of the process would.
 func (w *World) Kill() error {
 	w.mu.Lock()
@@ -19,3 +21,6 @@ func (w *World) Ordered() int {
 	defer w.orders.mu.Unlock()
 	return len(w.orders.made)
 }
+
+// Planner is the host of the planner.
+func (w *World) Planner() *agent.Host { return w.planner }

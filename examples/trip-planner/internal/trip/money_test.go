@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/agent/agenttest"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/contract"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/rules"
@@ -247,5 +248,18 @@ func TestAnOrderThatAModelRepeatsIsStillOneBookingItCanReport(t *testing.T) {
 	r := planned(t, w, request("one way from Helsinki to Lisbon on 12 March for 2", true), trip.Question{})
 	if r.Status != "booked" || len(r.Effects) != 1 {
 		t.Errorf("status %s %s, effects %+v", r.Status, r.Error, r.Effects)
+	}
+}
+
+func TestNobodyButTheTravellerCanConfirm(t *testing.T) {
+	w, _ := world(t, trip.Faults{})
+	mallory := agent.New("mallory")
+	agent.Introduce(agenttest.Host(t, mallory), w.Planner())
+	p, err := agent.Ask(t.Context(), mallory, "planner", contract.PlanTrip, request(sentence, true), agent.Within(time.Minute))
+	if err == nil && p.Status == "booked" {
+		t.Errorf("another agent's word booked %+v", p.Itinerary)
+	}
+	if n := w.Ordered(); n != 0 {
+		t.Errorf("%d orders were placed on another agent's word", n)
 	}
 }
