@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestALinkTellsFieldsApartAndSparesTheBody(t *testing.T) {
 
 func TestALinkChangesWhenAnythingInTheEntryChanges(t *testing.T) {
 	entry := store.Entry{Owner: "a", Conversation: "c", Index: 1, Peer: "b", Kind: store.Sent, At: time.UnixMilli(5), Event: "!inform",
-		From: "agreed", To: "done:ok", MessageID: "m", Reason: "r"}
+		From: "agreed", To: "done:ok", MessageID: "m", Reason: "r", Note: []byte("n")}
 	want := store.Link([32]byte{}, entry)
 	for what, change := range map[string]func(*store.Entry){
 		"owner":        func(e *store.Entry) { e.Owner = "z" },
@@ -43,6 +44,8 @@ func TestALinkChangesWhenAnythingInTheEntryChanges(t *testing.T) {
 		"to":           func(e *store.Entry) { e.To = "done:failed" },
 		"message id":   func(e *store.Entry) { e.MessageID = "n" },
 		"digest":       func(e *store.Entry) { e.Digest[31]++ },
+		"note":         func(e *store.Entry) { e.Note = []byte("o") },
+		"lack of note": func(e *store.Entry) { e.Note = nil },
 		"reason":       func(e *store.Entry) { e.Reason = "late" },
 	} {
 		changed := entry
@@ -50,5 +53,14 @@ func TestALinkChangesWhenAnythingInTheEntryChanges(t *testing.T) {
 		if store.Link([32]byte{}, changed) == want {
 			t.Errorf("another %s left the link as it was", what)
 		}
+	}
+}
+
+func TestTheLinkOfAnEntryWithoutANoteIsThatOfLogsFromBeforeThereWereNotes(t *testing.T) {
+	entry := store.Entry{Owner: "a", Conversation: "c", Index: 1, Peer: "b", Kind: store.Sent, At: time.UnixMilli(5), Event: "!inform",
+		From: "agreed", To: "done:ok", MessageID: "m", Reason: "r", Note: []byte{}}
+	const want = "39c05648807f719ba48d5095d85dbe5eba28aa0c67f62618b44f874c676efd1a"
+	if got := fmt.Sprintf("%x", store.Link([32]byte{}, entry)); got != want {
+		t.Errorf("the link is %s, want %s", got, want)
 	}
 }

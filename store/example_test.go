@@ -54,3 +54,12 @@ func ExampleSummary() {
 	// live [agent://acme/flights agent://acme/trains] true
 	// ended 6 1m0s
 }
+
+func ExampleWriteSet_Check() {
+	x := store.Exchange{Key: store.Key{Owner: "agent://acme/planner", Conversation: "trip-8841", Peer: "agent://acme/flights"}}
+	fmt.Println(store.WriteSet{Exchanges: []store.Exchange{x}}.Check())
+	fmt.Println(store.WriteSet{Exchanges: []store.Exchange{x, x}}.Check())
+	// Output:
+	// <nil>
+	// write the exchange of agent://acme/planner with agent://acme/flights in conversation trip-8841: the set writes it twice
+}

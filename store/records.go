@@ -91,6 +91,17 @@ const (
 	Rejected EntryKind = "rejected"
 	// Fired: a timer.
 	Fired EntryKind = "fired"
+	// Bound: what the initiator of a multi-party conversation fixed before its
+	// first message. The entry belongs to no exchange; its note is a
+	// protocol.Binding.
+	Bound EntryKind = "bound"
+	// Reduced: what a gather came to, when it was fenced. The entry belongs to
+	// no exchange; its note is a protocol.Reduction.
+	Reduced EntryKind = "reduced"
+	// Concluded: the last exchange that the owner initiated in the conversation
+	// has ended. The entry is the local fence of a conversation that sends
+	// none; its note is a protocol.Closing.
+	Concluded EntryKind = "concluded"
 )
 
 // Entry is one record of a conversation's log.
@@ -114,6 +125,8 @@ type Entry struct {
 	Envelope  []byte
 	// Reason is why a message was rejected.
 	Reason string
+	// Note is what an entry without a message says, canonical JSON.
+	Note []byte
 	// Hash chains the entries of one log: sha256 over the previous entry's
 	// hash and this entry.
 	Hash [32]byte

@@ -2,9 +2,10 @@
 // outboxes, logs, effects and turns, and the interface of the engines that
 // keep them. It holds plain types only and imports no engine.
 //
-// The unit of everything is one committed step of one exchange: a WriteSet.
-// It consumes what came in, moves the exchange, records the outcome, appends
-// to the log and emits outgoing messages in one transaction, or not at all.
+// The unit of everything is one committed step of one exchange, or of several
+// that move together: a WriteSet. It consumes what came in, moves the
+// exchanges, records the outcome, appends to the log and emits outgoing
+// messages in one transaction, or not at all.
 package store
 
 import (
@@ -54,7 +55,8 @@ type Store interface {
 
 	// Commit writes the set in one transaction. It returns ErrConflict,
 	// ErrDuplicate, ErrFenced or ErrNotFound and writes nothing when the set
-	// does not fit what is stored.
+	// does not fit what is stored, and the error of WriteSet.Check when it
+	// cannot fit.
 	Commit(ctx context.Context, w WriteSet) error
 	// TakeOver raises the fencing token of every inbox row of the owner that
 	// is in progress, renews its lease to until and returns the rows, oldest
@@ -69,7 +71,8 @@ type Store interface {
 	// An outbox row may leave when it is pending, its time has come and no
 	// earlier pending row of the same conversation and receiver stands before
 	// it, unless it overtakes. Next is the earliest time after now at which
-	// the answer can change by itself, zero if none.
+	// the answer can change by itself, zero if none. A host calls it for every
+	// message: what it costs must not grow with the number of owners.
 	Due(ctx context.Context, owners []string, now time.Time, limit int) (Due, error)
 
 	// Owners lists the agents that have an identity or an exchange here, in
@@ -98,6 +101,8 @@ type Store interface {
 	// Outbox lists the outbox rows of an exchange in the order in which they
 	// were committed, whatever their status.
 	Outbox(ctx context.Context, k Key) ([]Outbox, error)
+	// OutboxRow returns the outbox row of one message of the owner.
+	OutboxRow(ctx context.Context, owner, messageID string) (Outbox, error)
 	Effect(ctx context.Context, k EffectKey) (Effect, error)
 	// Turns lists what the work of an exchange has recorded, by ordinal.
 	Turns(ctx context.Context, k Key) ([]Turn, error)
@@ -123,10 +128,13 @@ type Timer struct {
 
 // WriteSet is one step. Every part is optional.
 type WriteSet struct {
-	// Exchange is written if the stored version equals Exchange.Version, 0
+	// Exchanges are written if the stored version of each equals its Version, 0
 	// meaning that it must not exist; the stored version is then one higher.
-	// Its timers are replaced by those of Exchange.State.Timers().
-	Exchange *Exchange
+	// The timers of each are replaced by those of its State.Timers(). None may
+	// stand here twice. Most steps move one exchange; what concerns all members
+	// of a conversation at once, such as opening or fencing a gather, moves
+	// them together.
+	Exchanges []Exchange
 	// Entries are appended to the log of their conversation. The engine fills
 	// Index, contiguous from 1 per owner and conversation, and Hash.
 	Entries []Entry
@@ -137,9 +145,9 @@ type WriteSet struct {
 	Settle []Settlement
 	// Outbox are rows that must be new; they are stored as pending.
 	Outbox []Outbox
-	// DropUnsent drops the pending rows of Exchange that were never attempted,
-	// before Outbox is inserted. A cancel does that.
-	DropUnsent bool
+	// DropUnsent names exchanges whose pending rows that were never attempted
+	// are dropped, before Outbox is inserted. A cancel does that.
+	DropUnsent []Key
 	// Deliveries record what became of outbox rows. A row that is no longer
 	// pending is left as it is.
 	Deliveries []Delivery

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/parley-agents/parley/protocol"
@@ -28,10 +26,11 @@ func (s *Store) Commit(ctx context.Context, w store.WriteSet) error {
 
 // apply writes the set and ends at the first part that does not fit.
 func (t *tables) apply(w store.WriteSet) error {
-	if w.Exchange != nil {
-		if err := t.putExchange(*w.Exchange); err != nil {
-			return err
-		}
+	if err := w.Check(); err != nil {
+		return err
+	}
+	if err := each(w.Exchanges, t.putExchange); err != nil {
+		return err
 	}
 	for _, e := range w.Entries {
 		t.appendEntry(e)
@@ -42,10 +41,8 @@ func (t *tables) apply(w store.WriteSet) error {
 	if err := each(w.Settle, t.settle); err != nil {
 		return err
 	}
-	if w.DropUnsent {
-		if err := t.dropUnsent(w.Exchange); err != nil {
-			return err
-		}
+	for _, k := range w.DropUnsent {
+		t.dropUnsent(k)
 	}
 	if err := each(w.Outbox, t.post); err != nil {
 		return err
@@ -76,9 +73,6 @@ func each[T any](list []T, write func(T) error) error {
 
 func (t *tables) putExchange(x store.Exchange) error {
 	what := fmt.Sprintf("write the exchange of %s with %s in conversation %s", x.Owner, x.Peer, x.Conversation)
-	if x.Parent != (store.Key{}) && x.Parent.Owner != x.Owner {
-		return fmt.Errorf("%s: its parent belongs to %s", what, x.Parent.Owner)
-	}
 	state, err := json.Marshal(x.State)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -96,16 +90,41 @@ func (t *tables) putExchange(x store.Exchange) error {
 		// Rounded up: a timer that fires before its time is ignored.
 		timers[name] = clock(at.Add(time.Millisecond - 1))
 	}
-	if len(timers) > 0 {
-		put(t, t.timers, x.Key, timers)
-	} else {
-		drop(t, t.timers, x.Key)
-	}
+	t.putTimers(x.Key, timers)
+	t.regroup(old.Exchange, x)
 	x.Version++
 	x.State = protocol.Exchange{State: x.State.State}
 	x.OpenedAt, x.EndedAt = clock(x.OpenedAt), clock(x.EndedAt)
 	put(t, t.exchanges, x.Key, exchange{Exchange: x, state: state, place: place})
 	return nil
+}
+
+func (t *tables) putTimers(k store.Key, timers map[protocol.Timer]time.Time) {
+	for name, at := range t.timers[k] {
+		remove(t, t.running, store.Timer{Key: k, Name: name, At: at})
+	}
+	for name, at := range timers {
+		add(t, t.running, store.Timer{Key: k, Name: name, At: at})
+	}
+	if len(timers) > 0 {
+		put(t, t.timers, k, timers)
+	} else {
+		drop(t, t.timers, k)
+	}
+}
+
+// regroup moves an exchange from the groups of old to its own.
+func (t *tables) regroup(old, x store.Exchange) {
+	if old.Version > 0 {
+		join(t, t.children, old.Parent, x.Key, false)
+		join(t, t.business, business{x.Owner, old.Correlation}, x.Key, false)
+	}
+	if x.Parent != (store.Key{}) {
+		join(t, t.children, x.Parent, x.Key, true)
+	}
+	join(t, t.business, business{x.Owner, x.Correlation}, x.Key, true)
+	join(t, t.talks, talk{x.Owner, x.Conversation}, x.Key, true)
+	join(t, t.live, x.Owner, x.Key, !x.State.Done())
 }
 
 func (t *tables) appendEntry(e store.Entry) {
@@ -115,10 +134,15 @@ func (t *tables) appendEntry(e store.Entry) {
 	if len(log) > 0 {
 		prev = log[len(log)-1].Hash
 	}
-	e.Index, e.At, e.Envelope = int64(len(log)+1), clock(e.At), bytes.Clone(e.Envelope)
+	e.Index, e.At = int64(len(log)+1), clock(e.At)
+	e.Envelope, e.Note = bytes.Clone(e.Envelope), bytes.Clone(e.Note)
 	e.Hash = store.Link(prev, e)
 	// What append writes behind the end of an undone log nobody reads.
 	put(t, t.logs, k, append(log, e))
+	m := message{store.Key{Owner: e.Owner, Conversation: e.Conversation, Peer: e.Peer}, e.Kind, e.MessageID}
+	if _, found := t.messages[m]; !found && e.MessageID != "" {
+		put(t, t.messages, m, len(log))
+	}
 }
 
 func (t *tables) accept(i store.Inbox) error {
@@ -126,7 +150,7 @@ func (t *tables) accept(i store.Inbox) error {
 		return fmt.Errorf("accept message %s of %s: %w", i.MessageID, i.Sender, store.ErrDuplicate)
 	}
 	i.LeaseUntil, i.AcceptedAt, i.ExpiresAt = clock(i.LeaseUntil), clock(i.AcceptedAt), clock(i.ExpiresAt)
-	put(t, t.inbox, i.InboxKey, i)
+	t.putInbox(i)
 	return nil
 }
 
@@ -136,8 +160,13 @@ func (t *tables) settle(s store.Settlement) error {
 		return fmt.Errorf("settle message %s of %s under fence %d: %w", s.MessageID, s.Sender, s.Fence, err)
 	}
 	i.Status = store.Settled
-	put(t, t.inbox, i.InboxKey, i)
+	t.putInbox(i)
 	return nil
+}
+
+func (t *tables) putInbox(i store.Inbox) {
+	put(t, t.inbox, i.InboxKey, i)
+	join(t, t.open, i.Recipient, i.InboxKey, i.Status == store.InProgress)
 }
 
 // leased finds an inbox row that is in progress under the fence.
@@ -171,24 +200,10 @@ func (t *tables) record(turn store.Turn) error {
 		return fmt.Errorf("record turn %d of %s in conversation %s: %w", turn.Ordinal, turn.Owner, turn.Conversation, store.ErrDuplicate)
 	}
 	turn.Data, turn.At = bytes.Clone(turn.Data), clock(turn.At)
-	turns := maps.Clone(old)
-	if turns == nil {
-		turns = map[int]store.Turn{}
+	if old == nil {
+		old = map[int]store.Turn{}
+		put(t, t.turns, turn.Key, old)
 	}
-	turns[turn.Ordinal] = turn
-	put(t, t.turns, turn.Key, turns)
-	return nil
-}
-
-func (t *tables) dropUnsent(x *store.Exchange) error {
-	if x == nil {
-		return errors.New("drop the unsent messages: the write set has no exchange to drop them from")
-	}
-	for _, l := range t.lines[x.Key] {
-		if o := t.outbox[l]; o.Status == store.Pending && o.Attempt == 0 && !o.Overtakes {
-			o.Status = store.Dropped
-			t.putOutgoing(l, o)
-		}
-	}
+	put(t, old, turn.Ordinal, turn)
 	return nil
 }

@@ -41,12 +41,11 @@ func (s *Store) Identity(ctx context.Context, candidate store.Identity) (store.I
 func (s *Store) TakeOver(ctx context.Context, owner string, until time.Time) ([]store.Inbox, error) {
 	var taken []store.Inbox
 	err := s.locked(ctx, func(t *tables) error {
-		for k, i := range t.inbox {
-			if k.Recipient == owner && i.Status == store.InProgress {
-				i.Attempt, i.LeaseUntil = i.Attempt+1, clock(until)
-				t.inbox[k] = i
-				taken = append(taken, i)
-			}
+		for k := range t.open[owner] {
+			i := t.inbox[k]
+			i.Attempt, i.LeaseUntil = i.Attempt+1, clock(until)
+			t.inbox[k] = i
+			taken = append(taken, i)
 		}
 		slices.SortFunc(taken, func(a, b store.Inbox) int {
 			return cmp.Or(a.AcceptedAt.Compare(b.AcceptedAt), cmp.Compare(a.Conversation, b.Conversation),

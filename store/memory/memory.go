@@ -14,6 +14,7 @@ import (
 // called at once by several goroutines; one works at a time.
 type Store struct {
 	records *records
+	owners  store.OwnerSet
 	closed  bool // guarded by records.mu
 }
 

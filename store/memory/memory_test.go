@@ -61,15 +61,15 @@ func TestNobodySharesMemoryWithTheStore(t *testing.T) {
 	ctx := t.Context()
 	k := store.Key{Owner: "a", Conversation: "c", Peer: "b"}
 	x := store.Exchange{Key: k, State: protocol.Exchange{Asked: []string{"m"}}}
-	envelope, data := []byte("envelope"), []byte("data")
-	err := s.Commit(ctx, store.WriteSet{Exchange: &x,
-		Entries: []store.Entry{{Owner: "a", Conversation: "c", Envelope: envelope}},
+	envelope, note, data := []byte("envelope"), []byte("note"), []byte("data")
+	err := s.Commit(ctx, store.WriteSet{Exchanges: []store.Exchange{x},
+		Entries: []store.Entry{{Owner: "a", Conversation: "c", Envelope: envelope, Note: note}},
 		Turns:   []store.Turn{{Key: k, Ordinal: 1, Data: data}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	scribble := func() {
-		x.State.Asked[0], envelope[0], data[0] = "!", '!', '!'
+		x.State.Asked[0], envelope[0], note[0], data[0] = "!", '!', '!', '!'
 	}
 	for range 2 { // over what was written, then over what was read
 		scribble()
@@ -85,10 +85,10 @@ func TestNobodySharesMemoryWithTheStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%s %s %s", read.State.Asked, log[0].Envelope, turns[0].Data); got != "[m] envelope data" {
+		if got := fmt.Sprintf("%s %s %s %s", read.State.Asked, log[0].Envelope, log[0].Note, turns[0].Data); got != "[m] envelope note data" {
 			t.Fatalf("the store now holds %s", got)
 		}
-		x.State.Asked, envelope, data = read.State.Asked, log[0].Envelope, turns[0].Data
+		x.State.Asked, envelope, note, data = read.State.Asked, log[0].Envelope, log[0].Note, turns[0].Data
 	}
 }
 
@@ -99,7 +99,7 @@ func ExampleNew() {
 
 	k := store.Key{Owner: "agent://local/planner", Conversation: "trip-8841", Peer: "agent://local/flights"}
 	x := store.Exchange{Key: k, State: protocol.Open(protocol.RequestV1, k.Conversation, k.Owner, k.Peer, protocol.Initiator)}
-	if err := s.Commit(ctx, store.WriteSet{Exchange: &x}); err != nil {
+	if err := s.Commit(ctx, store.WriteSet{Exchanges: []store.Exchange{x}}); err != nil {
 		log.Fatal(err)
 	}
 	found, err := s.Conversations(ctx, "", 10)

@@ -4,11 +4,53 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/store"
 )
+
+// outgoing is an outbox row and its place in the order of commits.
+type outgoing struct {
+	store.Outbox
+	place int64
+}
+
+// line is what a row waits in: the rows of an exchange leave one after
+// another, and one that overtakes stands in a line of its own.
+type line struct {
+	store.Key
+	alone int64 // the place of the row that overtakes, 0 for all others
+}
+
+func (o outgoing) line() line {
+	l := line{Key: o.Key()}
+	if o.Overtakes {
+		l.alone = o.place
+	}
+	return l
+}
+
+// waiter is a pending row in its line.
+type waiter struct {
+	line
+	place int64
+	letter
+}
+
+func (o outgoing) waiter() waiter { return waiter{o.line(), o.place, letter{o.Owner, o.MessageID}} }
+
+func inLine(a, b waiter) int {
+	return cmp.Or(byKey(a.Key, b.Key), cmp.Compare(a.alone, b.alone), cmp.Compare(a.place, b.place))
+}
+
+// departure is when the first row of a line may leave.
+type departure struct {
+	at    time.Time
+	place int64
+	letter
+}
+
+func inTime(a, b departure) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.place, b.place)) }
 
 func (t *tables) post(o store.Outbox) error {
 	l := letter{o.Owner, o.MessageID}
@@ -17,101 +59,82 @@ func (t *tables) post(o store.Outbox) error {
 	}
 	o.Status, o.NextAt, o.ExpiresAt = store.Pending, clock(o.NextAt), clock(o.ExpiresAt)
 	put(t, t.lines, o.Key(), append(t.lines[o.Key()], l))
-	t.putOutgoing(l, outgoing{o, t.next()})
+	t.putOutgoing(outgoing{o, t.next()})
 	return nil
 }
 
 func (t *tables) deliver(d store.Delivery) error {
-	l := letter{d.Owner, d.MessageID}
-	o, found := t.outbox[l]
+	o, found := t.outbox[letter{d.Owner, d.MessageID}]
 	if !found {
 		return fmt.Errorf("record the delivery of message %s of %s: %w", d.MessageID, d.Owner, store.ErrNotFound)
 	}
 	if o.Status == store.Pending {
 		o.Status, o.Attempt, o.NextAt, o.LastError = d.Status, d.Attempt, clock(d.NextAt), d.LastError
-		t.putOutgoing(l, o)
+		t.putOutgoing(o)
 	}
 	return nil
 }
 
-// putOutgoing writes a row and keeps the set of pending ones.
-func (t *tables) putOutgoing(l letter, o outgoing) {
-	put(t, t.outbox, l, o)
-	if o.Status == store.Pending {
-		put(t, t.pending, l, true)
-	} else {
-		drop(t, t.pending, l)
+// dropUnsent looks at the pending rows of the exchange that do not overtake.
+func (t *tables) dropUnsent(k store.Key) {
+	var unsent []outgoing
+	for w := range t.waiting.from(waiter{line: line{Key: k}}) {
+		if w.line != (line{Key: k}) {
+			break
+		}
+		if o := t.outbox[w.letter]; o.Attempt == 0 {
+			unsent = append(unsent, o)
+		}
+	}
+	for _, o := range unsent {
+		o.Status = store.Dropped
+		t.putOutgoing(o)
 	}
 }
 
-// Due implements store.Store. It looks at every running timer and every
-// pending row of all owners, and at nothing that is over.
-func (s *Store) Due(ctx context.Context, owners []string, now time.Time, limit int) (store.Due, error) {
-	var due store.Due
-	err := s.locked(ctx, func(t *tables) error {
-		due = t.due(owners, now.UnixMilli(), max(limit, 0))
+// putOutgoing writes a row, and keeps which rows wait and which of them stands
+// first in its line.
+func (t *tables) putOutgoing(o outgoing) {
+	w := o.waiter()
+	if first, found := t.first(w.line); found {
+		remove(t, t.leaving, first)
+	}
+	put(t, t.outbox, w.letter, o)
+	if o.Status == store.Pending {
+		add(t, t.waiting, w)
+	} else {
+		remove(t, t.waiting, w)
+	}
+	if first, found := t.first(w.line); found {
+		add(t, t.leaving, first)
+	}
+}
+
+// first is the departure of the row that stands first in the line.
+func (t *tables) first(l line) (departure, bool) {
+	for w := range t.waiting.from(waiter{line: l}) {
+		return departure{t.outbox[w.letter].NextAt, w.place, w.letter}, w.line == l
+	}
+	return departure{}, false
+}
+
+// Outbox implements store.Store.
+func (s *Store) Outbox(ctx context.Context, k store.Key) (found []store.Outbox, err error) {
+	err = s.locked(ctx, func(t *tables) error {
+		for _, l := range t.lines[k] {
+			found = append(found, t.outbox[l].Outbox)
+		}
 		return nil
 	})
-	return due, err
+	return found, err
 }
 
-func (t *tables) due(owners []string, now int64, limit int) store.Due {
-	var due store.Due
-	// later reports whether something is still to come, and notes when.
-	later := func(at time.Time) bool {
-		if at.UnixMilli() <= now {
-			return false
-		}
-		if due.Next.IsZero() || at.Before(due.Next) {
-			due.Next = at
-		}
-		return true
-	}
-	for k, timers := range t.timers {
-		for name, at := range timers {
-			if slices.Contains(owners, k.Owner) && !later(at) {
-				due.Timers = append(due.Timers, store.Timer{Key: k, Name: name, At: at})
-			}
-		}
-	}
-	for _, o := range t.mayLeave(owners) {
-		if !later(o.NextAt) {
-			due.Outbox = append(due.Outbox, o.Outbox)
-		}
-	}
-	slices.SortFunc(due.Timers, func(a, b store.Timer) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Conversation, b.Conversation),
-			cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.Name, b.Name))
+// OutboxRow implements store.Store.
+func (s *Store) OutboxRow(ctx context.Context, owner, messageID string) (found store.Outbox, err error) {
+	err = s.locked(ctx, func(t *tables) error {
+		o, err := find(t.outbox, letter{owner, messageID}, fmt.Sprintf("message %s in the outbox of %s", messageID, owner))
+		found = o.Outbox
+		return err
 	})
-	slices.SortStableFunc(due.Outbox, func(a, b store.Outbox) int {
-		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.Owner, b.Owner))
-	})
-	due.Timers = due.Timers[:min(len(due.Timers), limit)]
-	due.Outbox = due.Outbox[:min(len(due.Outbox), limit)]
-	return due
-}
-
-// mayLeave lists the pending rows that overtake or stand first in their line,
-// in the order of commits.
-func (t *tables) mayLeave(owners []string) []outgoing {
-	var (
-		free  []outgoing
-		first = map[store.Key]outgoing{}
-	)
-	for l := range t.pending {
-		o := t.outbox[l]
-		if !slices.Contains(owners, o.Owner) {
-			continue
-		}
-		if o.Overtakes {
-			free = append(free, o)
-		} else if head, found := first[o.Key()]; !found || o.place < head.place {
-			first[o.Key()] = o
-		}
-	}
-	for _, o := range first {
-		free = append(free, o)
-	}
-	slices.SortFunc(free, func(a, b outgoing) int { return cmp.Compare(a.place, b.place) })
-	return free
+	return found, err
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -32,26 +33,20 @@ func (s *Store) Exchange(ctx context.Context, k store.Key) (found store.Exchange
 	return found, err
 }
 
-// exchangesWhere lists exchanges in the order in which they were opened.
-func (s *Store) exchangesWhere(ctx context.Context, want func(exchange) bool) (found []store.Exchange, err error) {
+// listed reads the exchanges of a group in the order in which they were opened.
+func (s *Store) listed(ctx context.Context, group func(*tables) map[store.Key]bool) (found []store.Exchange, err error) {
 	err = s.locked(ctx, func(t *tables) error {
-		found, err = t.exchangesWhere(want)
+		found, err = t.read(maps.Keys(group(t)))
 		return err
 	})
 	return found, err
 }
 
-func (t *tables) exchangesWhere(want func(exchange) bool) ([]store.Exchange, error) {
-	var rows []exchange
-	for _, x := range t.exchanges {
-		if want(x) {
-			rows = append(rows, x)
-		}
-	}
-	slices.SortFunc(rows, func(a, b exchange) int { return cmp.Compare(a.place, b.place) })
+func (t *tables) read(keys iter.Seq[store.Key]) ([]store.Exchange, error) {
 	var found []store.Exchange
-	for _, row := range rows {
-		x, err := row.read()
+	place := func(a, b store.Key) int { return cmp.Compare(t.exchanges[a].place, t.exchanges[b].place) }
+	for _, k := range slices.SortedFunc(keys, place) {
+		x, err := t.exchanges[k].read()
 		if err != nil {
 			return nil, err
 		}
@@ -64,9 +59,9 @@ func (t *tables) exchangesWhere(want func(exchange) bool) ([]store.Exchange, err
 // they were opened.
 func (s *Store) Exchanges(ctx context.Context, owner, conversation string) ([]store.Exchange, error) {
 	if conversation == "" {
-		return s.exchangesWhere(ctx, func(x exchange) bool { return x.Owner == owner && !x.State.Done() })
+		return s.listed(ctx, func(t *tables) map[store.Key]bool { return t.live[owner] })
 	}
-	found, err := s.exchangesWhere(ctx, func(x exchange) bool { return x.Owner == owner && x.Conversation == conversation })
+	found, err := s.listed(ctx, func(t *tables) map[store.Key]bool { return t.talks[talk{owner, conversation}] })
 	slices.SortFunc(found, func(a, b store.Exchange) int { return cmp.Compare(a.Peer, b.Peer) })
 	return found, err
 }
@@ -74,12 +69,12 @@ func (s *Store) Exchanges(ctx context.Context, owner, conversation string) ([]st
 // Children implements store.Store. They come in the order in which they were
 // opened.
 func (s *Store) Children(ctx context.Context, k store.Key) ([]store.Exchange, error) {
-	return s.exchangesWhere(ctx, func(x exchange) bool { return x.Parent == k && k != store.Key{} })
+	return s.listed(ctx, func(t *tables) map[store.Key]bool { return t.children[k] })
 }
 
 // Correlated implements store.Store.
 func (s *Store) Correlated(ctx context.Context, owner, correlation string) ([]store.Exchange, error) {
-	return s.exchangesWhere(ctx, func(x exchange) bool { return x.Owner == owner && x.Correlation == correlation })
+	return s.listed(ctx, func(t *tables) map[store.Key]bool { return t.business[business{owner, correlation}] })
 }
 
 // Owners implements store.Store.
@@ -99,29 +94,36 @@ func (s *Store) Owners(ctx context.Context) (owners []string, err error) {
 // Conversations implements store.Store.
 func (s *Store) Conversations(ctx context.Context, owner string, limit int) (found []store.Conversation, err error) {
 	err = s.locked(ctx, func(t *tables) error {
-		all, err := t.exchangesWhere(func(x exchange) bool { return owner == "" || x.Owner == owner })
-		if err != nil {
-			return err
-		}
-		var order []talk
-		exchanges := map[talk][]store.Exchange{}
-		for _, x := range all {
-			k := talk{x.Owner, x.Conversation}
-			if exchanges[k] == nil {
-				order = append(order, k)
+		opened := map[talk]int64{}
+		for k, members := range t.talks {
+			if owner == "" || k.owner == owner {
+				opened[k] = t.opened(members)
 			}
-			exchanges[k] = append(exchanges[k], x)
 		}
-		slices.Reverse(order)
-		for _, k := range order[:min(len(order), max(limit, 0))] {
-			found = append(found, store.Summary(exchanges[k], t.messages(k)))
+		newest := slices.SortedFunc(maps.Keys(opened), func(a, b talk) int { return cmp.Compare(opened[b], opened[a]) })
+		for _, k := range newest[:min(len(newest), max(limit, 0))] {
+			exchanges, err := t.read(maps.Keys(t.talks[k]))
+			if err != nil {
+				return err
+			}
+			found = append(found, store.Summary(exchanges, t.count(k)))
 		}
 		return nil
 	})
 	return found, err
 }
 
-func (t *tables) messages(k talk) int {
+// opened is the place of the first of some exchanges.
+func (t *tables) opened(keys map[store.Key]bool) int64 {
+	first := t.last
+	for k := range keys {
+		first = min(first, t.exchanges[k].place)
+	}
+	return first
+}
+
+// count is how many entries of a log have a message.
+func (t *tables) count(k talk) int {
 	n := 0
 	for _, e := range t.logs[k] {
 		if e.MessageID != "" {
@@ -153,32 +155,19 @@ func (s *Store) Log(ctx context.Context, owner, conversation string, after int64
 }
 
 func readEntry(e store.Entry) store.Entry {
-	e.Envelope = bytes.Clone(e.Envelope)
+	e.Envelope, e.Note = bytes.Clone(e.Envelope), bytes.Clone(e.Note)
 	return e
 }
 
 // Message implements store.Store.
 func (s *Store) Message(ctx context.Context, k store.Key, kind store.EntryKind, messageID string) (found store.Entry, err error) {
 	err = s.locked(ctx, func(t *tables) error {
-		for _, e := range t.logs[talk{k.Owner, k.Conversation}] {
-			if e.Peer == k.Peer && e.Kind == kind && e.MessageID == messageID && messageID != "" {
-				found = readEntry(e)
-				return nil
-			}
+		at, err := find(t.messages, message{k, kind, messageID}, fmt.Sprintf("the log entry of %s about %s message %s of conversation %s with %s",
+			k.Owner, kind, messageID, k.Conversation, k.Peer))
+		if err == nil {
+			found = readEntry(t.logs[talk{k.Owner, k.Conversation}][at])
 		}
-		return fmt.Errorf("read the log entry of %s about %s message %s of conversation %s with %s: %w",
-			k.Owner, kind, messageID, k.Conversation, k.Peer, store.ErrNotFound)
-	})
-	return found, err
-}
-
-// Outbox implements store.Store.
-func (s *Store) Outbox(ctx context.Context, k store.Key) (found []store.Outbox, err error) {
-	err = s.locked(ctx, func(t *tables) error {
-		for _, l := range t.lines[k] {
-			found = append(found, t.outbox[l].Outbox)
-		}
-		return nil
+		return err
 	})
 	return found, err
 }

@@ -8,20 +8,31 @@ import (
 	"github.com/parley-agents/parley/store"
 )
 
-// tables are the records by key. Every value in them is replaced and never
-// changed, so that undoing a write is putting the old value back.
+// tables are the records by key, and the orders and groups in which they are
+// looked for. No value of a table is changed but by put, drop, add and remove,
+// so that a write can be undone.
 type tables struct {
 	meta       *store.Meta
 	identities map[string][]byte
 	exchanges  map[store.Key]exchange
 	timers     map[store.Key]map[protocol.Timer]time.Time // where one runs
 	logs       map[talk][]store.Entry
+	messages   map[message]int // the first entry about each, from 0
 	inbox      map[store.InboxKey]store.Inbox
 	outbox     map[letter]outgoing
-	pending    map[letter]bool        // the letters in the outbox that are pending
 	lines      map[store.Key][]letter // every letter of an exchange, in order
 	effects    map[store.EffectKey]store.Effect
 	turns      map[store.Key]map[int]store.Turn
+
+	live     groups[string, store.Key]
+	talks    groups[talk, store.Key]
+	children groups[store.Key, store.Key]
+	business groups[business, store.Key]
+	open     groups[string, store.InboxKey] // what is in progress, by recipient
+
+	running *ordered[store.Timer]
+	waiting *ordered[waiter]
+	leaving *ordered[departure]
 
 	// last is the place given to the last exchange or letter, and undo is how
 	// to take back what the commit in hand has written so far.
@@ -31,6 +42,16 @@ type tables struct {
 
 // talk names a log.
 type talk struct{ owner, conversation string }
+
+// message names the entries of a log about a message.
+type message struct {
+	store.Key
+	kind store.EntryKind
+	id   string
+}
+
+// business names the exchanges of an owner that are correlated.
+type business struct{ owner, correlation string }
 
 // letter names an outbox row.
 type letter struct{ owner, messageID string }
@@ -44,24 +65,28 @@ type exchange struct {
 	place int64
 }
 
-// outgoing is an outbox row and its place in the order of commits.
-type outgoing struct {
-	store.Outbox
-	place int64
-}
-
 func newTables() tables {
 	return tables{
 		identities: map[string][]byte{},
 		exchanges:  map[store.Key]exchange{},
 		timers:     map[store.Key]map[protocol.Timer]time.Time{},
 		logs:       map[talk][]store.Entry{},
+		messages:   map[message]int{},
 		inbox:      map[store.InboxKey]store.Inbox{},
 		outbox:     map[letter]outgoing{},
-		pending:    map[letter]bool{},
 		lines:      map[store.Key][]letter{},
 		effects:    map[store.EffectKey]store.Effect{},
 		turns:      map[store.Key]map[int]store.Turn{},
+
+		live:     groups[string, store.Key]{},
+		talks:    groups[talk, store.Key]{},
+		children: groups[store.Key, store.Key]{},
+		business: groups[business, store.Key]{},
+		open:     groups[string, store.InboxKey]{},
+
+		running: newOrdered(byTime),
+		waiting: newOrdered(inLine),
+		leaving: newOrdered(inTime),
 	}
 }
 
@@ -86,6 +111,46 @@ func keep[K comparable, V any](t *tables, table map[K]V, k K) {
 			delete(table, k)
 		}
 	})
+}
+
+// add puts a value into an ordered set so that it can be undone.
+func add[T any](t *tables, set *ordered[T], v T) {
+	if set.add(v) {
+		t.undo = append(t.undo, func() { set.remove(v) })
+	}
+}
+
+// remove takes a value out of an ordered set so that it can be undone.
+func remove[T any](t *tables, set *ordered[T], v T) {
+	if set.remove(v) {
+		t.undo = append(t.undo, func() { set.add(v) })
+	}
+}
+
+// groups are the members of each group. A group without members is absent.
+type groups[G, M comparable] map[G]map[M]bool
+
+// join makes m a member of a group, or none, so that it can be undone.
+func join[G, M comparable](t *tables, all groups[G, M], g G, m M, member bool) {
+	if all[g][m] == member {
+		return
+	}
+	t.undo = append(t.undo, func() { all.set(g, m, !member) })
+	all.set(g, m, member)
+}
+
+func (all groups[G, M]) set(g G, m M, member bool) {
+	switch {
+	case member && all[g] == nil:
+		all[g] = map[M]bool{m: true}
+	case member:
+		all[g][m] = true
+	default:
+		delete(all[g], m)
+		if len(all[g]) == 0 {
+			delete(all, g)
+		}
+	}
 }
 
 // rollback undoes what the commit in hand has written, last first.

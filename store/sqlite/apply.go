@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -12,17 +11,14 @@ import (
 	"github.com/parley-agents/parley/store"
 )
 
-// inlineEnvelope is up to how many bytes an envelope stands in its log entry.
-// A longer one becomes a blob, which entries with the same bytes share.
-const inlineEnvelope = 64 << 10
-
 // apply writes one set in the transaction that is open. It ends at the first
 // part that does not fit; the caller then rolls back.
 func (w *writer) apply(ctx context.Context, set store.WriteSet) error {
-	if set.Exchange != nil {
-		if err := w.putExchange(ctx, *set.Exchange); err != nil {
-			return err
-		}
+	if err := set.Check(); err != nil {
+		return err
+	}
+	if err := each(ctx, set.Exchanges, w.putExchange); err != nil {
+		return err
 	}
 	if err := each(ctx, set.Entries, w.appendEntry); err != nil {
 		return err
@@ -33,10 +29,8 @@ func (w *writer) apply(ctx context.Context, set store.WriteSet) error {
 	if err := each(ctx, set.Settle, w.settleInbox); err != nil {
 		return err
 	}
-	if set.DropUnsent {
-		if err := w.dropUnsent(ctx, set.Exchange); err != nil {
-			return err
-		}
+	if err := each(ctx, set.DropUnsent, w.dropUnsent); err != nil {
+		return err
 	}
 	if err := each(ctx, set.Outbox, w.post); err != nil {
 		return err
@@ -87,9 +81,6 @@ func exists(ctx context.Context, stmt *sql.Stmt, args ...any) (bool, error) {
 
 func (w *writer) putExchange(ctx context.Context, x store.Exchange) error {
 	what := fmt.Sprintf("write the exchange of %s with %s in conversation %s", x.Owner, x.Peer, x.Conversation)
-	if x.Parent != (store.Key{}) && x.Parent.Owner != x.Owner {
-		return fmt.Errorf("%s: its parent belongs to %s", what, x.Parent.Owner)
-	}
 	body, err := json.Marshal(x.State)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
@@ -144,19 +135,15 @@ func (w *writer) appendEntry(ctx context.Context, e store.Entry) error {
 	return nil
 }
 
-// insertEntry writes an entry beside its envelope, or beside the name of the
-// blob that holds a large one.
+// insertEntry writes an entry beside its envelope, or beside what the blob
+// that holds the body of a large one leaves of it.
 func (w *writer) insertEntry(ctx context.Context, e store.Entry) error {
-	var blob []byte
-	if len(e.Envelope) > inlineEnvelope {
-		sum := sha256.Sum256(e.Envelope)
-		if _, err := w.stmt.putBlob.ExecContext(ctx, sum[:], e.Envelope); err != nil {
-			return fmt.Errorf("keep an envelope of %d bytes: %w", len(e.Envelope), err)
-		}
-		blob, e.Envelope = sum[:], nil
+	rest, cut, blob, err := w.keep(ctx, e.Envelope)
+	if err != nil {
+		return err
 	}
-	_, err := w.stmt.append.ExecContext(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
-		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, e.Envelope, blob)
+	_, err = w.stmt.append.ExecContext(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
+		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, rest, blob, e.Note, cut)
 	return err
 }
 

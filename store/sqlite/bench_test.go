@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/storetest"
 )
 
 // BenchmarkCommit is one accepted message per operation: an exchange, a log
@@ -29,9 +30,9 @@ func BenchmarkCommit(b *testing.B) {
 					id := fmt.Sprint(message.Add(1))
 					k := store.Key{Owner: "agent://local/a", Conversation: id, Peer: "agent://local/b"}
 					err := s.Commit(context.Background(), store.WriteSet{
-						Exchange: &store.Exchange{Key: k},
-						Entries:  []store.Entry{{Owner: k.Owner, Conversation: id, Kind: store.Received, MessageID: id, Envelope: body}},
-						Accept:   []store.Inbox{{InboxKey: store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: id}, Attempt: 1}},
+						Exchanges: []store.Exchange{{Key: k}},
+						Entries:   []store.Entry{{Owner: k.Owner, Conversation: id, Kind: store.Received, MessageID: id, Envelope: body}},
+						Accept:    []store.Inbox{{InboxKey: store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: id}, Attempt: 1}},
 					})
 					if err != nil {
 						b.Error(err)
@@ -40,4 +41,9 @@ func BenchmarkCommit(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkMessage is what one message costs in larger and larger stores.
+func BenchmarkMessage(b *testing.B) {
+	storetest.Benchmark(b, func(b *testing.B) store.Store { return openTemp(b) })
 }

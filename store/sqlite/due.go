@@ -1,22 +1,33 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/store"
 )
 
-// Due implements store.Store. Each owner costs four look-ups in indexes, all
-// in one snapshot, so that nothing can fall between the lists and Next.
+// strangers is how many rows of owners that were not asked for a look at
+// everybody's rows passes over.
+const strangers = 128
+
+// Due implements store.Store. All its queries see one snapshot, so that
+// nothing can fall between the lists and Next.
+//
+// What is due stands in the order of time, whoever owns it, so that a host
+// with a thousand agents asks as little as a host with one. Rows of agents that
+// no longer run stand there too and stay due for ever: where too many of them
+// come first, each owner is looked up instead.
 func (s *Store) Due(ctx context.Context, owners []string, now time.Time, limit int) (store.Due, error) {
 	var due store.Due
+	asked := s.owners.Of(owners)
 	err := s.snapshot(ctx, func(in inTx) (err error) {
-		due, err = s.dueIn(ctx, in, owners, now, max(limit, 0))
+		due, err = s.dueIn(ctx, in, asked, now.UnixMilli(), max(limit, 0))
 		return err
 	})
 	if err != nil {
@@ -25,47 +36,129 @@ func (s *Store) Due(ctx context.Context, owners []string, now time.Time, limit i
 	return due, nil
 }
 
-func (s *Store) dueIn(ctx context.Context, in inTx, owners []string, now time.Time, limit int) (store.Due, error) {
-	var (
-		due store.Due
-		at  = now.UnixMilli()
-	)
-	for _, owner := range slices.Compact(slices.Sorted(slices.Values(owners))) {
-		timers, err := list(ctx, in(s.query.dueTimers), scanTimer, owner, at, limit)
-		if err != nil {
-			return due, fmt.Errorf("timers of %s: %w", owner, err)
-		}
-		outbox, err := list(ctx, in(s.query.dueOutbox), scanOutbox, owner, at, limit)
-		if err != nil {
-			return due, fmt.Errorf("outbox of %s: %w", owner, err)
-		}
-		due.Timers = append(due.Timers, timers...)
-		due.Outbox = append(due.Outbox, outbox...)
-		for _, stmt := range []*sql.Stmt{s.query.nextTimer, s.query.nextOutbox} {
-			next, err := list(ctx, in(stmt), scanMoment, owner, at)
-			if err != nil {
-				return due, fmt.Errorf("next time of %s: %w", owner, err)
-			}
-			for _, t := range next {
-				due.Next = sooner(due.Next, t)
-			}
-		}
+func (s *Store) dueIn(ctx context.Context, in inTx, owners map[string]bool, now int64, limit int) (due store.Due, err error) {
+	timers := agenda[store.Timer]{in, owners, &s.query.timers, scanTimer, func(t store.Timer) hour { return hour{t.Owner, t.At} }}
+	outbox := agenda[store.Outbox]{in, owners, &s.query.outgoing, scanOutbox, func(o store.Outbox) hour { return hour{o.Owner, o.NextAt} }}
+	if due.Timers, err = timers.due(ctx, now, limit); err != nil {
+		return due, fmt.Errorf("timers: %w", err)
 	}
-	due.Timers = earliest(due.Timers, limit, func(t store.Timer) time.Time { return t.At })
-	due.Outbox = earliest(due.Outbox, limit, func(o store.Outbox) time.Time { return o.NextAt })
+	if due.Outbox, err = outbox.due(ctx, now, limit); err != nil {
+		return due, fmt.Errorf("outbox: %w", err)
+	}
+	timer, err := timers.next(ctx, now)
+	if err != nil {
+		return due, fmt.Errorf("next timer: %w", err)
+	}
+	message, err := outbox.next(ctx, now)
+	if err != nil {
+		return due, fmt.Errorf("next of the outbox: %w", err)
+	}
+	due.Next = sooner(timer, message)
 	return due, nil
 }
 
-func scanMoment(r row) (t time.Time, err error) {
-	err = r.Scan((*moment)(&t))
-	return t, err
+// agenda is what some owners have before them in one table.
+type agenda[T any] struct {
+	in     inTx
+	owners map[string]bool
+	query  *agendaQueries
+	scan   func(row) (T, error)
+	hour   func(T) hour
 }
 
-// earliest keeps the first limit elements by time. Equal times keep their
-// order: by owner, then as the owner's rows stood.
-func earliest[T any](list []T, limit int, at func(T) time.Time) []T {
-	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(at(a).UnixMilli(), at(b).UnixMilli()) })
-	return list[:min(len(list), limit)]
+// agendaQueries are how an agenda is read: for everybody, in the order of
+// time, and for single owners.
+type agendaQueries struct {
+	due, next     *sql.Stmt // what is due at a time, and the hours after it
+	heads, laters *sql.Stmt // the first of each owner that is due, and the first after
+	dueOf         *sql.Stmt // what is due of one owner
+}
+
+// hour is when something is to be done for an owner.
+type hour struct {
+	owner string
+	at    time.Time
+}
+
+// due lists at most limit rows that are due, earliest first.
+func (a agenda[T]) due(ctx context.Context, now int64, limit int) ([]T, error) {
+	if limit == 0 {
+		return nil, nil
+	}
+	mine := func(v T) bool { return a.owners[a.hour(v).owner] }
+	found, all, err := first(ctx, a.in(a.query.due), a.scan, mine, limit, now)
+	if all || err != nil {
+		return found, err
+	}
+	return a.dueByOwner(ctx, now, limit)
+}
+
+// dueByOwner asks the owners one after another, whoever has the earliest row
+// first, until nobody that is left can have one of the first.
+func (a agenda[T]) dueByOwner(ctx context.Context, now int64, limit int) ([]T, error) {
+	heads, err := a.hours(ctx, a.query.heads, now)
+	if err != nil {
+		return nil, err
+	}
+	var found []T
+	for _, head := range heads {
+		if len(found) == limit && !a.hour(found[limit-1]).at.After(head.at) {
+			break
+		}
+		more, err := list(ctx, a.in(a.query.dueOf), a.scan, head.owner, now, limit)
+		if err != nil {
+			return nil, fmt.Errorf("of %s: %w", head.owner, err)
+		}
+		found = append(found, more...)
+		slices.SortStableFunc(found, func(x, y T) int { return a.hour(x).at.Compare(a.hour(y).at) })
+		found = found[:min(len(found), limit)]
+	}
+	return found, nil
+}
+
+// next is the earliest time after now, zero if there is none.
+func (a agenda[T]) next(ctx context.Context, now int64) (time.Time, error) {
+	mine := func(h hour) bool { return a.owners[h.owner] }
+	hours, all, err := first(ctx, a.in(a.query.next), scanHour, mine, 1, now)
+	if err == nil && !all {
+		hours, err = a.hours(ctx, a.query.laters, now)
+	}
+	if err != nil || len(hours) == 0 {
+		return time.Time{}, err
+	}
+	return hours[0].at, nil
+}
+
+// hours asks for the first hour of each owner, and returns the earliest first.
+func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt, now int64) ([]hour, error) {
+	owners, err := json.Marshal(slices.Sorted(maps.Keys(a.owners)))
+	if err != nil {
+		return nil, err
+	}
+	hours, err := list(ctx, a.in(stmt), scanHour, string(owners), now)
+	hours = slices.DeleteFunc(hours, func(h hour) bool { return h.at.IsZero() })
+	slices.SortStableFunc(hours, func(a, b hour) int { return a.at.Compare(b.at) })
+	return hours, err
+}
+
+// first lists the first rows that are mine, at most limit. It gives up, and says
+// that there may be more, when too many others come before them.
+func first[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), mine func(T) bool, limit int, now int64) (found []T, all bool, err error) {
+	passed := 0
+	err = visit(ctx, stmt, scan, func(v T) bool {
+		if mine(v) {
+			found = append(found, v)
+		} else {
+			passed++
+		}
+		return len(found) < limit && passed <= strangers
+	}, now)
+	return found, passed <= strangers, err
+}
+
+func scanHour(r row) (h hour, err error) {
+	err = r.Scan(&h.owner, (*moment)(&h.at))
+	return h, err
 }
 
 // sooner is the earlier of two times, where zero means never.

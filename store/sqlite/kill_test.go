@@ -44,9 +44,9 @@ func commitForever(path string) error {
 			x := store.Exchange{Key: victimKey(n)}
 			for ordinal := 1; ; ordinal++ {
 				err := s.Commit(ctx, store.WriteSet{
-					Exchange: &x,
-					Entries:  []store.Entry{{Owner: x.Owner, Conversation: x.Conversation, Kind: store.Received, Envelope: make([]byte, 1024)}},
-					Turns:    []store.Turn{{Key: x.Key, Ordinal: ordinal, Kind: store.Reply}},
+					Exchanges: []store.Exchange{x},
+					Entries:   []store.Entry{{Owner: x.Owner, Conversation: x.Conversation, Kind: store.Received, Envelope: make([]byte, 1024)}},
+					Turns:     []store.Turn{{Key: x.Key, Ordinal: ordinal, Kind: store.Reply}},
 				})
 				if err == nil {
 					_, err = fmt.Println(n, ordinal)

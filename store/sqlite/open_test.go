@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,12 +77,12 @@ func TestAFileOfANewerVersionIsRefusedAndLeftAlone(t *testing.T) {
 	if got := inFile(t, path, "PRAGMA user_version"); got != "99" {
 		t.Errorf("the version became %s", got)
 	}
-	inFile(t, path, "PRAGMA user_version = 2")
+	inFile(t, path, fmt.Sprint("PRAGMA user_version = ", sqlite.LatestVersion))
 	open(t, path) // the refusal freed the lock
 }
 
 func TestAFileOfAnotherProgramIsRefusedAndLeftAlone(t *testing.T) {
-	for _, version := range []string{"0", "1", "2", "99"} {
+	for _, version := range []string{"0", "1", fmt.Sprint(sqlite.LatestVersion), "99"} {
 		path := filepath.Join(t.TempDir(), "other.db")
 		inFile(t, path, "CREATE TABLE log (text TEXT)")
 		inFile(t, path, "PRAGMA user_version = "+version)

@@ -2,18 +2,18 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/parley-agents/parley/store"
 )
 
-func (w *writer) dropUnsent(ctx context.Context, x *store.Exchange) error {
-	if x == nil {
-		return errors.New("drop the unsent messages: the write set has no exchange to drop them from")
+func (w *writer) dropUnsent(ctx context.Context, k store.Key) error {
+	changed, err := exec(ctx, w.stmt.dropUnsent, k.Owner, k.Conversation, k.Peer)
+	if err == nil && changed {
+		_, err = w.stmt.moveUp.ExecContext(ctx, k.Owner, k.Conversation, k.Peer)
 	}
-	if _, err := w.stmt.dropUnsent.ExecContext(ctx, x.Owner, x.Conversation, x.Peer); err != nil {
-		return fmt.Errorf("drop the unsent messages of %s to %s in conversation %s: %w", x.Owner, x.Peer, x.Conversation, err)
+	if err != nil {
+		return fmt.Errorf("drop the unsent messages of %s to %s in conversation %s: %w", k.Owner, k.Peer, k.Conversation, err)
 	}
 	return nil
 }
@@ -32,11 +32,15 @@ func (w *writer) post(ctx context.Context, o store.Outbox) error {
 
 func (w *writer) deliver(ctx context.Context, d store.Delivery) error {
 	changed, err := exec(ctx, w.stmt.deliver, string(d.Status), d.Attempt, d.NextAt.UnixMilli(), d.LastError, d.Owner, d.MessageID)
-	if err == nil && !changed {
+	switch {
+	case err != nil:
+	case !changed:
 		var found bool
 		if found, err = exists(ctx, w.stmt.posted, d.Owner, d.MessageID); err == nil && !found {
 			err = store.ErrNotFound
 		}
+	case d.Status != store.Pending:
+		_, err = w.stmt.moveUpBehind.ExecContext(ctx, d.Owner, d.MessageID)
 	}
 	if err != nil {
 		return fmt.Errorf("record the delivery of message %s of %s: %w", d.MessageID, d.Owner, err)

@@ -11,7 +11,7 @@ import (
 
 // read waits for one of the reading slots and runs do with it. SQL inside do
 // runs under a context without an end, because the driver ends a query by
-// interrupting its connection; reads are short, and list looks at ctx between
+// interrupting its connection; reads are short, and visit looks at ctx between
 // rows.
 func (s *Store) read(ctx context.Context, do func() error) error {
 	if err := ctx.Err(); err != nil {
@@ -43,24 +43,36 @@ func (s *Store) snapshot(ctx context.Context, do func(inTx) error) error {
 	})
 }
 
-// list runs a query and reads all its rows.
-func list[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), args ...any) (found []T, err error) {
+// visit runs a query and yields its rows one after another, until yield says
+// that it wants no more.
+func visit[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), yield func(T) (more bool), args ...any) (err error) {
 	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		one, err := scan(rows)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		found = append(found, one)
+		if !yield(one) {
+			return nil
+		}
 	}
-	return found, rows.Err()
+	return rows.Err()
+}
+
+// list runs a query and reads all its rows.
+func list[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), args ...any) (found []T, err error) {
+	err = visit(ctx, stmt, scan, func(one T) bool { found = append(found, one); return true }, args...)
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 // many reads all records that a query finds.
@@ -142,6 +154,12 @@ func (s *Store) Message(ctx context.Context, k store.Key, kind store.EntryKind, 
 func (s *Store) Outbox(ctx context.Context, k store.Key) ([]store.Outbox, error) {
 	what := fmt.Sprintf("the outbox of %s to %s in conversation %s", k.Owner, k.Peer, k.Conversation)
 	return many(ctx, s, what, s.query.outbox, scanOutbox, k.Owner, k.Conversation, k.Peer)
+}
+
+// OutboxRow implements store.Store.
+func (s *Store) OutboxRow(ctx context.Context, owner, messageID string) (store.Outbox, error) {
+	what := fmt.Sprintf("message %s in the outbox of %s", messageID, owner)
+	return one(ctx, s, what, s.query.outboxRow, scanOutbox, owner, messageID)
 }
 
 // Effect implements store.Store.

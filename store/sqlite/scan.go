@@ -14,7 +14,7 @@ type row interface{ Scan(into ...any) error }
 const (
 	exchangeColumns = "owner, conversation, peer, version, body, correlation, parent_conversation, parent_peer, final, opened_ms, ended_ms"
 	entryColumns    = "owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason, " +
-		"ifnull(envelope, (SELECT body FROM blob WHERE sum = log.blob))"
+		"envelope, cut, (SELECT body FROM blob WHERE sum = log.blob), note"
 	inboxColumns  = "recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, accepted_ms, expires_ms"
 	outboxColumns = "o.owner, o.message_id, o.conversation, o.receiver, o.status, o.attempt, o.next_ms, o.expires_ms, o.overtakes, o.last_error"
 	effectColumns = "recipient, sender, capability, key, fingerprint, conversation, status, at_ms, expires_ms"
@@ -40,10 +40,23 @@ func scanExchange(r row) (store.Exchange, error) {
 	return x, nil
 }
 
-func scanEntry(r row) (e store.Entry, err error) {
-	err = r.Scan(&e.Owner, &e.Conversation, &e.Index, (*sum)(&e.Hash), &e.Peer, &e.Kind, (*moment)(&e.At), &e.Event, &e.From, &e.To,
-		&e.MessageID, (*sum)(&e.Digest), &e.Reason, &e.Envelope)
-	return e, err
+func scanEntry(r row) (store.Entry, error) {
+	var (
+		e    store.Entry
+		cut  int
+		body []byte
+	)
+	err := r.Scan(&e.Owner, &e.Conversation, &e.Index, (*sum)(&e.Hash), &e.Peer, &e.Kind, (*moment)(&e.At), &e.Event, &e.From, &e.To,
+		&e.MessageID, (*sum)(&e.Digest), &e.Reason, &e.Envelope, &cut, &body, &e.Note)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	if body != nil || cut != 0 {
+		if e.Envelope, err = join(e.Envelope, cut, body); err != nil {
+			return store.Entry{}, fmt.Errorf("entry %d of the log of %s in conversation %s: %w", e.Index, e.Owner, e.Conversation, err)
+		}
+	}
+	return e, nil
 }
 
 func scanInbox(r row) (i store.Inbox, err error) {

@@ -1,19 +1,21 @@
 package sqlite
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-agents/parley/store"
 )
 
-// versionOne makes a file as the first version of the schema had it, with an
-// entry of 100 000 bytes in its log.
-func versionOne(t *testing.T) (path string, db *sql.DB) {
+// older makes a file as a version of the schema had it and runs SQL on it.
+func older(t *testing.T, version int, texts ...string) (path string, db *sql.DB) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "parley.db")
 	db, err := sql.Open(driver, dsn(path, url.Values{"mode": {"rwc"}}))
@@ -21,18 +23,32 @@ func versionOne(t *testing.T) (path string, db *sql.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	tables, err := migrations.ReadFile("migrations/00001_records.sql")
+	files, err := migrations.ReadDir("migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{string(tables), "PRAGMA user_version = 1",
-		`INSERT INTO log (owner, conversation, idx, hash, peer, kind, event, from_state, to_state, message_id, digest, reason, envelope)
-			VALUES ('a', 'c', 1, zeroblob(32), 'b', 'sent', '', '', '', 'm', zeroblob(32), '', zeroblob(100000))`} {
+	var all []string
+	for _, f := range files[:version] {
+		up, err := migrations.ReadFile("migrations/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(up))
+	}
+	for _, text := range append(append(all, fmt.Sprint("PRAGMA user_version = ", version)), texts...) {
 		if _, err := db.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return path, db
+}
+
+// versionOne makes a file of the first version with an entry of 100 000 bytes
+// in its log.
+func versionOne(t *testing.T) (path string, db *sql.DB) {
+	t.Helper()
+	return older(t, 1, `INSERT INTO log (owner, conversation, idx, hash, peer, kind, event, from_state, to_state, message_id, digest, reason, envelope)
+		VALUES ('a', 'c', 1, zeroblob(32), 'b', 'sent', '', '', '', 'm', zeroblob(32), '', zeroblob(100000))`)
 }
 
 func answer(t *testing.T, db *sql.DB, text string) (found string) {
@@ -68,7 +84,7 @@ func TestAnOlderFileIsBroughtUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got := answer(t, old, "PRAGMA user_version"); got != "2" {
+	if got := answer(t, old, "PRAGMA user_version"); got != fmt.Sprint(latestVersion) {
 		t.Errorf("the version is %s", got)
 	}
 	if err := s.Commit(t.Context(), store.WriteSet{Entries: []store.Entry{{Owner: "a", Conversation: "c", Envelope: make([]byte, 200_000)}}}); err != nil {
@@ -80,6 +96,61 @@ func TestAnOlderFileIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
+func TestABlobThatIsAWholeEnvelopeIsStillRead(t *testing.T) {
+	whole := largeEnvelope("old", strings.Repeat("x", 100_000))
+	path, _ := older(t, 2,
+		fmt.Sprintf("INSERT INTO blob (sum, body) VALUES (zeroblob(32), CAST('%s' AS BLOB))", whole),
+		`INSERT INTO log (owner, conversation, idx, hash, peer, kind, event, from_state, to_state, message_id, digest, reason, blob)
+			VALUES ('a', 'c', 1, zeroblob(32), 'b', 'sent', '', '', '', 'm', zeroblob(32), '', zeroblob(32))`)
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	later := largeEnvelope("new", strings.Repeat("x", 100_000))
+	if err := s.Commit(t.Context(), store.WriteSet{Entries: []store.Entry{{Owner: "a", Conversation: "c", Envelope: later}}}); err != nil {
+		t.Fatal(err)
+	}
+	log, err := s.Log(t.Context(), "a", "c", 0)
+	if err != nil || len(log) != 2 || !bytes.Equal(log[0].Envelope, whole) || !bytes.Equal(log[1].Envelope, later) {
+		t.Errorf("got %d entries that differ from what was written, %v", len(log), err)
+	}
+}
+
+func TestWhatWaitedInAnOlderFileStillWaits(t *testing.T) {
+	const row = `INSERT INTO outbox (owner, message_id, conversation, receiver, status, attempt, next_ms, expires_ms, overtakes, last_error)
+		VALUES ('a', '%s', 'c', '%s', '%s', 0, 0, 0, %d, '')`
+	path, _ := older(t, 4,
+		fmt.Sprintf(row, "over", "b", "delivered", 0), fmt.Sprintf(row, "first", "b", "pending", 0), fmt.Sprintf(row, "second", "b", "pending", 0),
+		fmt.Sprintf(row, "cancel", "b", "pending", 1), fmt.Sprintf(row, "other line", "d", "pending", 0),
+		"INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES ('a', 'c', 'b', 'reply_by', 5)")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	due := func() (ids []string) {
+		t.Helper()
+		found, err := s.Due(t.Context(), []string{"a"}, time.UnixMilli(9), 9)
+		if err != nil || len(found.Timers) != 1 {
+			t.Fatalf("%d timers, %v", len(found.Timers), err)
+		}
+		for _, o := range found.Outbox {
+			ids = append(ids, o.MessageID)
+		}
+		return ids
+	}
+	if got, want := due(), []string{"first", "cancel", "other line"}; !slices.Equal(got, want) {
+		t.Errorf("%q are due, want %q", got, want)
+	}
+	if err := s.Commit(t.Context(), store.WriteSet{Deliveries: []store.Delivery{{Owner: "a", MessageID: "first", Status: store.Delivered}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := due(), []string{"second", "cancel", "other line"}; !slices.Equal(got, want) {
+		t.Errorf("then %q are due, want %q", got, want)
+	}
+}
+
 func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	path, old := versionOne(t)
 	// The last statement of the next migration makes an index of this name.
@@ -88,7 +159,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	}
 	const schema = "SELECT group_concat(sql) FROM sqlite_schema"
 	before := answer(t, old, schema)
-	if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "from schema version 1 to 2") {
+	if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), fmt.Sprint("from schema version 1 to ", latestVersion)) {
 		t.Fatalf("got %v", err)
 	}
 	if answer(t, old, schema) != before || answer(t, old, "PRAGMA user_version") != "1" {

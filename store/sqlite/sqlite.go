@@ -39,6 +39,7 @@ type Store struct {
 	writer *writer  // nil if it is only inspected
 	pool   *sql.DB
 	query  queries
+	owners store.OwnerSet
 	// slots bounds the reads under way to the size of the pool, so that a
 	// read waits here, where its context can end the wait.
 	slots   chan struct{}

@@ -47,7 +47,7 @@ func ExampleOpen() {
 
 	k := store.Key{Owner: "agent://local/planner", Conversation: "trip-8841", Peer: "agent://local/flights"}
 	x := store.Exchange{Key: k, State: protocol.Open(protocol.RequestV1, k.Conversation, k.Owner, k.Peer, protocol.Initiator)}
-	if err := s.Commit(ctx, store.WriteSet{Exchange: &x}); err != nil {
+	if err := s.Commit(ctx, store.WriteSet{Exchanges: []store.Exchange{x}}); err != nil {
 		log.Fatal(err)
 	}
 	read, err := s.Exchange(ctx, k)

@@ -38,6 +38,10 @@ func closeAll(texts []text) error {
 	return errors.Join(errs...)
 }
 
+// line starts a search among the rows e that leave one after another: the
+// pending ones of one owner, conversation and receiver that do not overtake.
+const line = "outbox e WHERE e.status = 'pending' AND e.overtakes = 0 AND (e.owner, e.conversation, e.receiver)"
+
 // statements are what the writer runs.
 type statements struct {
 	begin, commit, rollback *sql.Stmt
@@ -49,6 +53,7 @@ type statements struct {
 	head, putBlob, append                                    *sql.Stmt
 	accept, settle, renew, accepted                          *sql.Stmt
 	dropUnsent, insertOutbox, deliver, posted                *sql.Stmt
+	moveUp, moveUpBehind                                     *sql.Stmt
 	claimEffect, putEffect, release, insertTurn              *sql.Stmt
 }
 
@@ -79,7 +84,7 @@ func (s *statements) texts() []text {
 		{&s.head, "SELECT idx, hash FROM log WHERE owner = ? AND conversation = ? ORDER BY idx DESC LIMIT 1"},
 		{&s.putBlob, "INSERT INTO blob (sum, body) VALUES (?, ?) ON CONFLICT DO NOTHING"},
 		{&s.append, `INSERT INTO log (owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state,
-			message_id, digest, reason, envelope, blob) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+			message_id, digest, reason, envelope, blob, note, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 
 		{&s.accept, `INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt,
 			lease_ms, accepted_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
@@ -92,9 +97,13 @@ func (s *statements) texts() []text {
 		{&s.dropUnsent, `UPDATE outbox SET status = 'dropped' WHERE owner = ? AND conversation = ? AND receiver = ?
 			AND status = 'pending' AND overtakes = 0 AND attempt = 0`},
 		{&s.insertOutbox, `INSERT INTO outbox (owner, message_id, conversation, receiver, status, attempt, next_ms,
-			expires_ms, overtakes, last_error) VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+			expires_ms, overtakes, last_error, waits) VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9,
+			?8 = 0 AND EXISTS (SELECT 1 FROM ` + line + ` = (?1, ?3, ?4))) ON CONFLICT DO NOTHING`},
 		{&s.deliver, `UPDATE outbox SET status = ?, attempt = ?, next_ms = ?, last_error = ?
 			WHERE owner = ? AND message_id = ? AND status = 'pending'`},
+		{&s.moveUp, "UPDATE outbox SET waits = 0 WHERE waits = 1 AND id = (SELECT min(e.id) FROM " + line + " = (?, ?, ?))"},
+		{&s.moveUpBehind, "UPDATE outbox SET waits = 0 WHERE waits = 1 AND id = (SELECT min(e.id) FROM " + line +
+			" = (SELECT owner, conversation, receiver FROM outbox WHERE owner = ? AND message_id = ?))"},
 		{&s.posted, "SELECT 1 FROM outbox WHERE owner = ? AND message_id = ?"},
 
 		{&s.claimEffect, `INSERT INTO effect (recipient, sender, capability, key, fingerprint, conversation,
@@ -111,21 +120,16 @@ func (s *statements) texts() []text {
 type queries struct {
 	exchange, inConversation, live, children, correlated *sql.Stmt
 	inbox, log, message, outbox, effect, turns           *sql.Stmt
-	dueTimers, nextTimer, dueOutbox, nextOutbox          *sql.Stmt
+	outboxRow                                            *sql.Stmt
+	timers, outgoing                                     agendaQueries
 	identities, owners, newest, messages                 *sql.Stmt
 }
-
-// standsFirst is the rule by which an outbox row o may leave: it overtakes,
-// or no row in its line stands before it.
-const standsFirst = `(o.overtakes = 1 OR NOT EXISTS (SELECT 1 FROM outbox e WHERE e.owner = o.owner
-	AND e.conversation = o.conversation AND e.receiver = o.receiver
-	AND e.status = 'pending' AND e.overtakes = 0 AND e.id < o.id))`
 
 func (q *queries) texts() []text {
 	const exchange = "SELECT " + exchangeColumns + " FROM exchange WHERE owner = ? AND "
 	const log = "SELECT " + entryColumns + " FROM log WHERE owner = ? AND "
 	const outbox = "SELECT " + outboxColumns + " FROM outbox o WHERE o.owner = ? AND "
-	return []text{
+	return append(q.agendas(), []text{
 		{&q.exchange, exchange + "conversation = ? AND peer = ?"},
 		{&q.inConversation, exchange + "conversation = ? ORDER BY peer"},
 		{&q.live, exchange + "outcome = '' ORDER BY id"},
@@ -136,23 +140,41 @@ func (q *queries) texts() []text {
 		{&q.log, log + "conversation = ? AND idx > ? ORDER BY idx"},
 		{&q.message, log + "kind = ? AND message_id = ? AND message_id <> '' AND conversation = ? AND peer = ? ORDER BY id LIMIT 1"},
 		{&q.outbox, outbox + "o.conversation = ? AND o.receiver = ? ORDER BY o.id"},
+		{&q.outboxRow, outbox + "o.message_id = ?"},
 		{&q.effect, "SELECT " + effectColumns + " FROM effect WHERE recipient = ? AND sender = ? AND capability = ? AND key = ?"},
 		{&q.turns, "SELECT " + turnColumns + " FROM turn WHERE owner = ? AND conversation = ? AND peer = ? ORDER BY ordinal"},
-
-		{&q.dueTimers, `SELECT owner, conversation, peer, name, at_ms FROM timer WHERE owner = ? AND at_ms <= ?
-			ORDER BY at_ms, conversation, peer, name LIMIT ?`},
-		{&q.nextTimer, "SELECT min(at_ms) FROM timer WHERE owner = ? AND at_ms > ?"},
-		{&q.dueOutbox, outbox + "o.status = 'pending' AND o.next_ms <= ? AND " + standsFirst + " ORDER BY o.next_ms, o.id LIMIT ?"},
-		{&q.nextOutbox, "SELECT o.next_ms FROM outbox o WHERE o.owner = ? AND o.status = 'pending' AND o.next_ms > ? AND " +
-			standsFirst + " ORDER BY o.next_ms LIMIT 1"},
 
 		{&q.identities, "SELECT owner FROM identity ORDER BY owner"},
 		// One look-up an owner, however many exchanges each has.
 		{&q.owners, `WITH RECURSIVE found (owner) AS (SELECT min(owner) FROM exchange UNION ALL
 			SELECT (SELECT min(x.owner) FROM exchange x WHERE x.owner > found.owner) FROM found WHERE found.owner IS NOT NULL)
 			SELECT owner FROM found WHERE owner IS NOT NULL`},
+		// The plus has SQLite look among the exchanges of the conversation only,
+		// and not among all that the owner opened before.
 		{&q.newest, `SELECT x.id, x.owner, x.conversation FROM exchange x WHERE x.owner = ? AND NOT EXISTS (SELECT 1 FROM exchange e
-			WHERE e.owner = x.owner AND e.conversation = x.conversation AND e.id < x.id) ORDER BY x.id DESC LIMIT ?`},
+			WHERE e.owner = x.owner AND e.conversation = x.conversation AND +e.id < x.id) ORDER BY x.id DESC LIMIT ?`},
 		{&q.messages, "SELECT count(*) FROM log WHERE owner = ? AND conversation = ? AND message_id <> ''"},
+	}...)
+}
+
+// agendas are the queries of Due.
+func (q *queries) agendas() []text {
+	const timer = "SELECT owner, conversation, peer, name, at_ms FROM timer WHERE "
+	// The rows that may leave once their time has come.
+	const free = "FROM outbox o WHERE o.status = 'pending' AND o.waits = 0 AND "
+	const outbox = "SELECT " + outboxColumns + " " + free
+	const owners = " FROM json_each(?1)"
+	return []text{
+		{&q.timers.due, timer + "at_ms <= ? ORDER BY at_ms, owner, conversation, peer, name"},
+		{&q.timers.next, "SELECT owner, at_ms FROM timer WHERE at_ms > ? ORDER BY at_ms"},
+		{&q.timers.heads, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms <= ?2)" + owners},
+		{&q.timers.laters, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms > ?2)" + owners},
+		{&q.timers.dueOf, timer + "owner = ? AND at_ms <= ? ORDER BY at_ms, conversation, peer, name LIMIT ?"},
+
+		{&q.outgoing.due, outbox + "o.next_ms <= ? ORDER BY o.next_ms, o.id"},
+		{&q.outgoing.next, "SELECT o.owner, o.next_ms " + free + "o.next_ms > ? ORDER BY o.next_ms"},
+		{&q.outgoing.heads, "SELECT value, (SELECT min(o.next_ms) " + free + "o.owner = value AND o.next_ms <= ?2)" + owners},
+		{&q.outgoing.laters, "SELECT value, (SELECT min(o.next_ms) " + free + "o.owner = value AND o.next_ms > ?2)" + owners},
+		{&q.outgoing.dueOf, outbox + "o.owner = ? AND o.next_ms <= ? ORDER BY o.next_ms, o.id LIMIT ?"},
 	}
 }

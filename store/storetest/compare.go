@@ -45,6 +45,7 @@ func unchained(list []store.Entry) []store.Entry {
 
 // compare makes every read of the world's names on both sides.
 func (w *world) compare(t *testing.T, r *rapid.T, s store.Store) {
+	w.compareTogether(t, r, s)
 	for _, owner := range w.owners {
 		w.compareOwner(t, r, s, owner)
 		for _, conversation := range conversations() {
@@ -92,6 +93,39 @@ func (w *world) compareOwner(t *testing.T, r *rapid.T, s store.Store, owner stri
 	}
 }
 
+// compareTogether asks what is due of all owners at once, all of it and a
+// little of it. Rows of one time may come in any order.
+func (w *world) compareTogether(t *testing.T, r *rapid.T, s store.Store) {
+	for _, now := range []int{0, 25, 60} {
+		var want store.Due
+		for _, owner := range w.owners {
+			more := w.model.due(owner, at(now))
+			want.Timers, want.Outbox = append(want.Timers, more.Timers...), append(want.Outbox, more.Outbox...)
+			if want.Next.IsZero() || !more.Next.IsZero() && more.Next.Before(want.Next) {
+				want.Next = more.Next
+			}
+		}
+		all, err := s.Due(t.Context(), w.owners, at(now), 1000)
+		agree(r, fmt.Sprint("next at ", now), []time.Time{all.Next}, err, []time.Time{want.Next})
+		few, err := s.Due(t.Context(), w.owners, at(now), 3)
+		agree(r, fmt.Sprint("next at ", now, " after a few"), []time.Time{few.Next}, err, []time.Time{want.Next})
+		compareDue(r, fmt.Sprint("timers at ", now), all.Timers, few.Timers, want.Timers, func(x store.Timer) time.Time { return x.At })
+		compareDue(r, fmt.Sprint("outbox at ", now), all.Outbox, few.Outbox, want.Outbox, func(o store.Outbox) time.Time { return o.NextAt })
+	}
+}
+
+func compareDue[T comparable](r *rapid.T, what string, all, few, want []T, timeOf func(T) time.Time) {
+	byTime := func(a, b T) int { return timeOf(a).Compare(timeOf(b)) }
+	slices.SortStableFunc(want, byTime)
+	agree(r, what+" by time", mapped(all, timeOf), nil, mapped(want, timeOf))
+	agree(r, "a few "+what+" by time", mapped(few, timeOf), nil, mapped(want[:min(len(want), 3)], timeOf))
+	for _, one := range append(slices.Clone(want), few...) {
+		if !slices.Contains(all, one) {
+			r.Fatalf("%s: %+v is missing", what, one)
+		}
+	}
+}
+
 func (w *world) compareExchange(t *testing.T, r *rapid.T, s store.Store, k store.Key) {
 	ctx, m := t.Context(), w.model
 	x, err := single(s.Exchange(ctx, k))
@@ -117,6 +151,8 @@ func (w *world) compareID(t *testing.T, r *rapid.T, s store.Store, owner, id str
 			agree(r, "message", unchained(got), err, want[:1])
 		}
 	}
+	row, err := single(s.OutboxRow(ctx, owner, id))
+	agree(r, "outbox row", row, err, pick(m.outbox, func(o store.Outbox) bool { return o.Owner == owner && o.MessageID == id }))
 	for _, sender := range peers() {
 		k := store.InboxKey{Recipient: owner, Sender: sender, MessageID: id}
 		row, err := single(s.Inbox(ctx, k))

@@ -13,14 +13,14 @@ func conversationSums(t *testing.T, fresh func() Place) {
 	first, second := exchange(key(alice, "c", carol), "done:ok"), exchange(key(alice, "c", bob), "agreed")
 	first.OpenedAt, first.EndedAt, second.OpenedAt = at(1), at(9), at(2)
 	fired := store.Entry{Owner: alice, Conversation: "c", Peer: bob, Kind: store.Fired, Event: "#reply-by"}
-	commit(t, s, store.WriteSet{Exchange: &first, Entries: []store.Entry{entry(alice, "c", "m1"), fired, entry(alice, "c", "m2")}})
-	commit(t, s, store.WriteSet{Exchange: &second})
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{first}, Entries: []store.Entry{entry(alice, "c", "m1"), fired, entry(alice, "c", "m2")}})
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{second}})
 	want := store.Conversation{Owner: alice, ID: "c", Protocol: protocol.RequestV1, Peers: []string{bob, carol},
 		State: store.Live, OpenedAt: at(1), Messages: 2}
 	equal(t, "a live conversation", must(s.Conversations(t.Context(), alice, 9))(t), []store.Conversation{want})
 
 	second.Version, second.State.State, second.EndedAt = 1, "done:failed", at(7)
-	commit(t, s, store.WriteSet{Exchange: &second, Entries: []store.Entry{entry(alice, "c", "m3")}})
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{second}, Entries: []store.Entry{entry(alice, "c", "m3")}})
 	want.State, want.EndedAt, want.Messages = store.Over, at(9), 3
 	equal(t, "an ended conversation", must(s.Conversations(t.Context(), alice, 9))(t), []store.Conversation{want})
 }
@@ -31,11 +31,11 @@ func conversationOrder(t *testing.T, fresh func() Place) {
 	equal(t, "owners before any exchange", must(s.Owners(t.Context()))(t), []string{carol})
 	for _, k := range []store.Key{key(bob, "c", alice), key(alice, "c", bob), key(alice, "d", bob), key(bob, "e", alice), key(alice, "c", carol)} {
 		x := exchange(k, "agreed")
-		commit(t, s, store.WriteSet{Exchange: &x})
+		commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
 	}
 	step := exchange(key(alice, "c", bob), "agreed")
 	step.Version = 1
-	commit(t, s, store.WriteSet{Exchange: &step}) // a later step does not move it
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{step}}) // a later step does not move it
 
 	list := func(owner string, limit int) []string {
 		return mapped(must(s.Conversations(t.Context(), owner, limit))(t), func(c store.Conversation) string {

@@ -166,6 +166,6 @@ func move(ctx context.Context, s store.Store, k store.Key, to protocol.State, w 
 		return err
 	}
 	x.State.State, x.State.ReplyBy = to, at(70)
-	w.Exchange = &x
+	w.Exchanges = []store.Exchange{x}
 	return s.Commit(ctx, w)
 }

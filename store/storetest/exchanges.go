@@ -38,12 +38,12 @@ func exchangeRoundTrip(t *testing.T, fresh func() Place) {
 	x.State.Closed, x.State.Misread = true, true
 	x.State.Error = &envelope.Error{Code: envelope.CodeDeadline, Reason: "lapsed", Detail: &envelope.Detail{Pointer: "/seat", Want: "a seat"}}
 	x.Correlation, x.Parent, x.OpenedAt = "trip", key(alice, "up", carol), at(1)
-	commit(t, s, store.WriteSet{Exchange: &x})
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
 	x.Version = 1
 	equal(t, "live exchange", must(s.Exchange(t.Context(), k))(t), x)
 
 	x.State.State, x.Final, x.EndedAt = "done:ok", "m9", at(2)
-	commit(t, s, store.WriteSet{Exchange: &x})
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
 	x.Version = 2
 	equal(t, "ended exchange", must(s.Exchange(t.Context(), k))(t), x)
 }
@@ -52,15 +52,15 @@ func versionConflict(t *testing.T, fresh func() Place) {
 	s := fresh()()
 	x := exchange(key(alice, "c", bob), "received")
 	x.Version = 1
-	refused(t, s, store.WriteSet{Exchange: &x}, store.ErrConflict)
+	refused(t, s, store.WriteSet{Exchanges: []store.Exchange{x}}, store.ErrConflict)
 	x.Version = 0
-	commit(t, s, store.WriteSet{Exchange: &x})
-	refused(t, s, store.WriteSet{Exchange: &x}, store.ErrConflict)
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
+	refused(t, s, store.WriteSet{Exchanges: []store.Exchange{x}}, store.ErrConflict)
 	x.Version = 1
-	commit(t, s, store.WriteSet{Exchange: &x})
-	refused(t, s, store.WriteSet{Exchange: &x}, store.ErrConflict)
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
+	refused(t, s, store.WriteSet{Exchanges: []store.Exchange{x}}, store.ErrConflict)
 	x.Version = 3
-	refused(t, s, store.WriteSet{Exchange: &x}, store.ErrConflict)
+	refused(t, s, store.WriteSet{Exchanges: []store.Exchange{x}}, store.ErrConflict)
 	equal(t, "version", must(s.Exchange(t.Context(), x.Key))(t).Version, int64(2))
 }
 
@@ -80,10 +80,10 @@ func exchangeLists(t *testing.T, fresh func() Place) {
 	} {
 		x := exchange(c.k, c.state)
 		x.Parent = c.parent
-		commit(t, s, store.WriteSet{Exchange: &x})
+		commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
 	}
 	later := must(s.Exchange(t.Context(), key(alice, "two", carol)))(t)
-	commit(t, s, store.WriteSet{Exchange: &later}) // a later step does not move it
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{later}}) // a later step does not move it
 
 	equal(t, "one conversation by peer", mapped(must(s.Exchanges(t.Context(), alice, "two"))(t), peerOf), []string{bob, carol})
 	equal(t, "live exchanges", len(must(s.Exchanges(t.Context(), alice, ""))(t)), 3)
@@ -98,7 +98,7 @@ func foreignParent(t *testing.T, fresh func() Place) {
 	s := fresh()()
 	x := exchange(key(alice, "c", bob), "received")
 	x.Parent = key(carol, "up", bob)
-	if err := s.Commit(t.Context(), store.WriteSet{Exchange: &x}); err == nil || !strings.Contains(err.Error(), "parent belongs to "+carol) {
+	if err := s.Commit(t.Context(), store.WriteSet{Exchanges: []store.Exchange{x}}); err == nil || !strings.Contains(err.Error(), "parent belongs to "+carol) {
 		t.Fatalf("got %v, want an error that names the parent's owner", err)
 	}
 	equal(t, "exchanges", len(must(s.Exchanges(t.Context(), alice, "c"))(t)), 0)
@@ -129,7 +129,7 @@ func timersFollow(t *testing.T, fresh func() Place) {
 		{"done:cancelled", map[protocol.Timer]int64{}},
 	} {
 		x.State.State = c.state
-		commit(t, s, store.WriteSet{Exchange: &x})
+		commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
 		x.Version++
 		equal(t, "timers in state "+string(c.state), due(), c.want)
 	}

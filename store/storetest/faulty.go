@@ -122,6 +122,10 @@ func (f faulty) Outbox(ctx context.Context, k store.Key) ([]store.Outbox, error)
 	return ask(f, "Outbox", func() ([]store.Outbox, error) { return f.s.Outbox(ctx, k) })
 }
 
+func (f faulty) OutboxRow(ctx context.Context, owner, messageID string) (store.Outbox, error) {
+	return ask(f, "OutboxRow", func() (store.Outbox, error) { return f.s.OutboxRow(ctx, owner, messageID) })
+}
+
 func (f faulty) Effect(ctx context.Context, k store.EffectKey) (store.Effect, error) {
 	return ask(f, "Effect", func() (store.Effect, error) { return f.s.Effect(ctx, k) })
 }

@@ -90,7 +90,7 @@ func ExampleFaulty() {
 		return nil
 	})
 	x := store.Exchange{Key: store.Key{Owner: "agent://local/planner", Conversation: "trip-8841", Peer: "agent://local/flights"}}
-	fmt.Println(lossy.Commit(ctx, store.WriteSet{Exchange: &x}))
+	fmt.Println(lossy.Commit(ctx, store.WriteSet{Exchanges: []store.Exchange{x}}))
 
 	read, err := s.Exchange(ctx, x.Key)
 	fmt.Println(read.Version, err)

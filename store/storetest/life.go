@@ -18,6 +18,7 @@ func notFound(t *testing.T, fresh func() Place) {
 		"exchange": second(s.Exchange(ctx, k)),
 		"inbox":    second(s.Inbox(ctx, store.InboxKey{Recipient: alice, Sender: bob, MessageID: "m"})),
 		"message":  second(s.Message(ctx, key(alice, "c", bob), store.Sent, "m")),
+		"row":      second(s.OutboxRow(ctx, alice, "m")),
 		"effect":   second(s.Effect(ctx, store.EffectKey{Recipient: alice, Sender: bob})),
 	} {
 		if !errors.Is(err, store.ErrNotFound) {
@@ -77,6 +78,7 @@ func closed(t *testing.T, fresh func() Place) {
 		"log":        second(s.Log(ctx, alice, "c", 0)),
 		"message":    second(s.Message(ctx, key(alice, "c", bob), store.Sent, "m")),
 		"outbox":     second(s.Outbox(ctx, k)),
+		"row":        second(s.OutboxRow(ctx, alice, "m")),
 		"effect":     second(s.Effect(ctx, store.EffectKey{})),
 		"turns":      second(s.Turns(ctx, k)),
 	} {
@@ -98,7 +100,7 @@ func durability(t *testing.T, fresh func() Place) {
 	s = open()
 	equal(t, "contents after reopening", contents(t, s), before)
 	commit(t, s, store.WriteSet{Entries: []store.Entry{entry(alice, "c", "later")}})
-	equal(t, "indexes after reopening", mapped(must(s.Log(t.Context(), alice, "c", 0))(t), indexOf), []int64{1, 2, 3})
+	equal(t, "indexes after reopening", mapped(must(s.Log(t.Context(), alice, "c", 0))(t), indexOf), []int64{1, 2, 3, 4})
 }
 
 func closeUnderLoad(t *testing.T, fresh func() Place) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -77,14 +78,15 @@ func logChain(t *testing.T, fresh func() Place) {
 	s := open()
 	for n := range 3 {
 		commit(t, s, store.WriteSet{Entries: []store.Entry{entry(alice, "c", fmt.Sprint(n)), entry(bob, "c", fmt.Sprint(n)),
-			{Owner: alice, Conversation: "c", Peer: bob, Kind: store.Fired, At: at(n).Add(time.Microsecond), Event: "#reply-by", From: "agreed", To: "failing"}}})
+			{Owner: alice, Conversation: "c", Peer: bob, Kind: store.Fired, At: at(n).Add(time.Microsecond), Event: "#reply-by", From: "agreed", To: "failing"},
+			{Owner: alice, Conversation: "c", Kind: store.Reduced, Note: []byte(fmt.Sprint(n))}}})
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = open()
 	commit(t, s, store.WriteSet{Entries: []store.Entry{entry(alice, "c", "reopened")}})
-	for owner, length := range map[string]int{alice: 7, bob: 3} {
+	for owner, length := range map[string]int{alice: 10, bob: 3} {
 		log := must(s.Log(t.Context(), owner, "c", 0))(t)
 		equal(t, "length of the log of "+owner, len(log), length)
 		var prev [32]byte
@@ -104,6 +106,12 @@ func largeEnvelopes(t *testing.T, fresh func() Place) {
 	for n, size := range []int{64<<10 - 1, 64 << 10, 64<<10 + 1, 1 << 20, 1 << 20} {
 		e := entry(alice, "c", fmt.Sprint(n))
 		e.Envelope = bytes.Repeat([]byte{byte(size)}, size)
+		want = append(want, e)
+	}
+	content := strings.Repeat(`"content": {[\`, 10_000)
+	for n := range 3 { // copies that differ around what they share
+		e := entry(alice, "c", fmt.Sprint("copy ", n))
+		e.Envelope = fmt.Appendf(nil, `{"actor":"content","content":{"text":%q},"message_id":"%d","v":"1.0"}`, content, n)
 		want = append(want, e)
 	}
 	shared := want[4]
@@ -129,6 +137,43 @@ func largeEnvelopes(t *testing.T, fresh func() Place) {
 		if !bytes.Equal(log[0].Envelope, shared.Envelope) {
 			t.Fatalf("the other log: got an envelope of %d bytes, want %d", len(log[0].Envelope), len(shared.Envelope))
 		}
+	}
+	check()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	check()
+}
+
+// notes writes entries that belong to a conversation and not to one of its
+// exchanges.
+func notes(t *testing.T, fresh func() Place) {
+	open := fresh()
+	s := open()
+	x := exchange(key(alice, "c", bob), "done:ok")
+	want := []store.Entry{{Kind: store.Bound, Note: []byte(`{"members":[]}`)}, entry(alice, "c", "m1"), {Kind: store.Concluded}}
+	for _, size := range []int{64 << 10, 64<<10 + 1, 2 << 20} {
+		want = append(want, store.Entry{Kind: store.Reduced, At: at(size), Note: bytes.Repeat([]byte{byte(size), 0}, size/2)})
+	}
+	for i := range want {
+		want[i].Owner, want[i].Conversation = alice, "c"
+	}
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}, Entries: want[:4]})
+	commit(t, s, store.WriteSet{Entries: want[4:]})
+	check := func() {
+		t.Helper()
+		log := must(s.Log(t.Context(), alice, "c", 0))(t)
+		equal(t, "entries", len(log), len(want))
+		for i, e := range log {
+			want[i].Index, want[i].Hash = e.Index, e.Hash
+			if !reflect.DeepEqual(e, want[i]) {
+				t.Fatalf("entry %d, %s, with a note of %d bytes: got one of %d bytes", i, want[i].Kind, len(want[i].Note), len(e.Note))
+			}
+		}
+		equal(t, "messages of the conversation", must(s.Conversations(t.Context(), alice, 9))(t)[0].Messages, 1)
+		_, err := s.Message(t.Context(), key(alice, "c", ""), store.Bound, "")
+		is(t, "a message without an id", err, store.ErrNotFound)
 	}
 	check()
 	if err := s.Close(); err != nil {

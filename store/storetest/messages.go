@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/parley-agents/parley/store"
@@ -118,7 +119,7 @@ func nextTime(t *testing.T, fresh func() Place) {
 	x.State.ReplyBy = at(40)
 	cancel := outgoing(alice, "c", bob, "cancel", at(30))
 	cancel.Overtakes = true
-	commit(t, s, store.WriteSet{Exchange: &x, Outbox: []store.Outbox{
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}, Outbox: []store.Outbox{
 		outgoing(alice, "c", bob, "first", at(20)), outgoing(alice, "c", bob, "second", at(10)), cancel}})
 	for _, c := range []struct{ now, next int }{{0, 20}, {10, 20}, {20, 30}, {29, 30}, {30, 40}, {39, 40}} {
 		due := must(s.Due(t.Context(), []string{alice, bob}, at(c.now), 10))(t)
@@ -137,7 +138,7 @@ func dueBounds(t *testing.T, fresh func() Place) {
 		for i, conversation := range []string{"p", "q", "r"} {
 			x := exchange(key(owner, conversation, "agent://local/peer"), "agreed")
 			x.State.ReplyBy = at(10*i + n)
-			commit(t, s, store.WriteSet{Exchange: &x,
+			commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x},
 				Outbox: []store.Outbox{outgoing(owner, conversation, "agent://local/peer", conversation, at(10*i+n))}})
 		}
 	}
@@ -151,18 +152,87 @@ func dueBounds(t *testing.T, fresh func() Place) {
 	equal(t, "due for nobody", must(s.Due(t.Context(), nil, at(100), 3))(t), store.Due{})
 }
 
+// dueBehindOthers has others' rows, more than an engine would look through,
+// before, among and after those of the owners.
+func dueBehindOthers(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	put := func(owner, conversation string, times ...int) {
+		var set store.WriteSet
+		for _, ms := range times {
+			x := exchange(key(owner, fmt.Sprint(conversation, ms), bob), "agreed")
+			x.State.ReplyBy = at(ms)
+			set.Exchanges = append(set.Exchanges, x)
+			set.Outbox = append(set.Outbox, outgoing(owner, x.Conversation, bob, x.Conversation, at(ms)))
+		}
+		commit(t, s, set)
+	}
+	for n := range 500 {
+		put(carol, fmt.Sprint("gone", n, "-"), n%7, 7500, 9500)
+	}
+	put(alice, "a", 5000, 5002, 8000, 9990)
+	put(bob, "b", 5001, 5003, 9000)
+	asked := []string{bob, "agent://local/idle", alice, bob}
+	for _, c := range []struct {
+		now, limit int
+		talks      []string
+		next       int
+	}{
+		{4000, 9, nil, 5000},
+		{5000, 9, []string{"a5000"}, 5001},
+		{7000, 3, []string{"a5000", "b5001", "a5002"}, 8000},
+		{7000, 9, []string{"a5000", "b5001", "a5002", "b5003"}, 8000},
+		{8000, 0, nil, 9000},
+		{8999, 9, []string{"a5000", "b5001", "a5002", "b5003", "a8000"}, 9000},
+		{9000, 1, []string{"a5000"}, 9990},
+		{9000, 9, []string{"a5000", "b5001", "a5002", "b5003", "a8000", "b9000"}, 9990},
+	} {
+		due := must(s.Due(t.Context(), asked, at(c.now), c.limit))(t)
+		what := fmt.Sprintf(" at %d, at most %d", c.now, c.limit)
+		equal(t, "timers"+what, mapped(due.Timers, func(x store.Timer) string { return x.Conversation }), c.talks)
+		equal(t, "rows"+what, mapped(due.Outbox, idOf), c.talks)
+		equal(t, "next"+what, due.Next, at(c.next))
+	}
+	equal(t, "what is due of everybody", len(must(s.Due(t.Context(), []string{alice, bob, carol}, at(6000), 1000))(t).Outbox), 504)
+	last := must(s.Due(t.Context(), asked, at(9990), 9))(t)
+	equal(t, "next when only others have something to come", last.Next.IsZero(), true)
+}
+
+func longLine(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	const items = 1000
+	var rows []store.Outbox
+	for n := range items {
+		rows = append(rows, outgoing(alice, "c", bob, fmt.Sprintf("%04d", n), at(0)))
+	}
+	commit(t, s, store.WriteSet{Outbox: rows})
+	deliver := func(id string, status store.OutboxStatus) {
+		commit(t, s, store.WriteSet{Deliveries: []store.Delivery{{Owner: alice, MessageID: id, Status: status, Attempt: 1, NextAt: at(0)}}})
+	}
+	due := func() []string { return mapped(must(s.Due(t.Context(), []string{alice}, at(1), 10))(t).Outbox, idOf) }
+	for n := 0; n < items; n += 2 { // each second one leaves out of its turn
+		deliver(fmt.Sprintf("%04d", n+1), store.Returned)
+	}
+	for n := 0; n < items; n += 2 {
+		equal(t, "the head of the line", due(), []string{rows[n].MessageID})
+		deliver(rows[n].MessageID, store.Pending)
+		equal(t, "the head to be sent again", due(), []string{rows[n].MessageID})
+		deliver(rows[n].MessageID, store.Delivered)
+	}
+	equal(t, "when all have left", len(due()), 0)
+}
+
 func dropUnsent(t *testing.T, fresh func() Place) {
 	s := fresh()()
 	x := exchange(key(alice, "c", bob), "agreed")
 	overtaking := outgoing(alice, "c", bob, "overtaking", at(0))
 	overtaking.Overtakes = true
 	tried := store.Delivery{Owner: alice, MessageID: "tried", Status: store.Pending, Attempt: 1, NextAt: at(0)}
-	commit(t, s, store.WriteSet{Exchange: &x, Outbox: []store.Outbox{outgoing(alice, "c", bob, "tried", at(0)),
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}, Outbox: []store.Outbox{outgoing(alice, "c", bob, "tried", at(0)),
 		outgoing(alice, "c", bob, "unsent", at(0)), overtaking,
 		outgoing(alice, "c", carol, "carol", at(0)), outgoing(bob, "c", bob, "bob", at(0))}})
 	commit(t, s, store.WriteSet{Deliveries: []store.Delivery{tried}})
 	x.Version = 1
-	commit(t, s, store.WriteSet{Exchange: &x, DropUnsent: true, Outbox: []store.Outbox{outgoing(alice, "c", bob, "new", at(0))}})
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}, DropUnsent: []store.Key{x.Key}, Outbox: []store.Outbox{outgoing(alice, "c", bob, "new", at(0))}})
 
 	status := map[string]store.OutboxStatus{}
 	for _, k := range []store.Key{x.Key, key(alice, "c", carol), key(bob, "c", bob)} {
@@ -172,9 +242,30 @@ func dropUnsent(t *testing.T, fresh func() Place) {
 	}
 	equal(t, "statuses", status, map[string]store.OutboxStatus{"tried": store.Pending, "unsent": store.Dropped,
 		"overtaking": store.Pending, "carol": store.Pending, "bob": store.Pending, "new": store.Pending})
-	if err := s.Commit(t.Context(), store.WriteSet{DropUnsent: true}); err == nil {
-		t.Fatal("dropping without an exchange was accepted")
+}
+
+func dropSeveral(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	var rows []store.Outbox
+	for _, owner := range []string{alice, bob} {
+		for _, receiver := range []string{alice, bob, carol} {
+			rows = append(rows, outgoing(owner, "c", receiver, "to "+receiver, at(0)))
+		}
 	}
+	commit(t, s, store.WriteSet{Outbox: rows})
+	x := exchange(key(alice, "c", alice), "agreed")
+	// None of the keys is that of an exchange in the set, and some have no
+	// rows or no exchange at all.
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}, Outbox: []store.Outbox{outgoing(alice, "c", bob, "new", at(0))},
+		DropUnsent: []store.Key{key(alice, "c", bob), key(alice, "c", carol), key(alice, "other", bob), key(carol, "c", bob), key(alice, "c", bob)}})
+	for _, row := range rows {
+		want := store.Pending
+		if row.Owner == alice && row.Receiver != alice {
+			want = store.Dropped
+		}
+		equal(t, "status of what "+row.Owner+" sends to "+row.Receiver, must(s.Outbox(t.Context(), row.Key()))(t)[0].Status, want)
+	}
+	equal(t, "status of what the set posts", must(s.Outbox(t.Context(), key(alice, "c", bob)))(t)[1].Status, store.Pending)
 }
 
 func deliveries(t *testing.T, fresh func() Place) {
@@ -203,6 +294,8 @@ func outboxRows(t *testing.T, fresh func() Place) {
 	row.Status = store.Pending
 	equal(t, "rows in the order of commit", must(s.Outbox(t.Context(), row.Key()))(t), []store.Outbox{row,
 		{Owner: alice, MessageID: "a", Conversation: "c", Receiver: bob, Status: store.Pending}})
+	equal(t, "one row", must(s.OutboxRow(t.Context(), alice, "z"))(t), row)
+	is(t, "another owner's row", second(s.OutboxRow(t.Context(), bob, "z")), store.ErrNotFound)
 	equal(t, "a row without a time is due", mapped(must(s.Due(t.Context(), []string{alice}, at(0), 9))(t).Outbox, idOf), []string{"a", "z"})
 	refused(t, s, store.WriteSet{Outbox: []store.Outbox{outgoing(alice, "d", carol, "z", at(0))}}, store.ErrDuplicate)
 	commit(t, s, store.WriteSet{Outbox: []store.Outbox{outgoing(bob, "d", carol, "z", at(0))}})

@@ -48,8 +48,7 @@ func (m *model) exchange(k store.Key) (i int, version int64) {
 func (m *model) commit(w store.WriteSet) (next *model, faults []error) {
 	n := m.clone()
 	fault := func(err error) { faults = append(faults, err) }
-	if w.Exchange != nil {
-		x := *w.Exchange
+	for _, x := range w.Exchanges {
 		i, version := n.exchange(x.Key)
 		if version != x.Version {
 			fault(store.ErrConflict)
@@ -109,7 +108,7 @@ func (m *model) commit(w store.WriteSet) (next *model, faults []error) {
 
 func (m *model) send(w store.WriteSet, fault func(error)) {
 	for i, o := range m.outbox {
-		if w.DropUnsent && o.Key() == w.Exchange.Key && o.Status == store.Pending && o.Attempt == 0 && !o.Overtakes {
+		if slices.Contains(w.DropUnsent, o.Key()) && o.Status == store.Pending && o.Attempt == 0 && !o.Overtakes {
 			m.outbox[i].Status = store.Dropped
 		}
 	}

@@ -42,8 +42,8 @@ func (w *world) effectKey(t *rapid.T) store.EffectKey {
 	return store.EffectKey{Recipient: w.owner(t), Sender: bob, Capability: "urn:cap:x/v1", Key: id(t)}
 }
 
-func (w *world) exchange(t *rapid.T) *store.Exchange {
-	x := exchange(w.key(t), rapid.SampledFrom([]protocol.State{"received", "agreed", "cancelling", "done:ok", "done:failed"}).Draw(t, "state"))
+func (w *world) exchange(t *rapid.T, k store.Key) store.Exchange {
+	x := exchange(k, rapid.SampledFrom([]protocol.State{"received", "agreed", "cancelling", "done:ok", "done:failed"}).Draw(t, "state"))
 	x.State.ReplyBy, x.State.AgreeBy, x.State.CancelBy = moment(t), moment(t), moment(t)
 	x.State.Role = rapid.SampledFrom([]protocol.Role{protocol.Initiator, protocol.Participant}).Draw(t, "role")
 	x.Correlation = rapid.SampledFrom(conversations()).Draw(t, "correlation")
@@ -59,15 +59,22 @@ func (w *world) exchange(t *rapid.T) *store.Exchange {
 	if rapid.IntRange(0, 9).Draw(t, "stale") == 0 {
 		x.Version++
 	}
-	return &x
+	return x
+}
+
+// note is an entry that belongs to a conversation and not to an exchange.
+func (w *world) note(t *rapid.T) store.Entry {
+	k := w.key(t)
+	return store.Entry{Owner: k.Owner, Conversation: k.Conversation, At: at(w.now()),
+		Kind: rapid.SampledFrom([]store.EntryKind{store.Bound, store.Reduced, store.Concluded}).Draw(t, "kind"),
+		Note: []byte(fmt.Sprintf(`{"n":%d}`, rapid.IntRange(0, 9).Draw(t, "note")))}
 }
 
 // writeSet draws a set. One in a few does not fit.
 func (w *world) writeSet(t *rapid.T) store.WriteSet {
 	var set store.WriteSet
-	if rapid.Bool().Draw(t, "with exchange") {
-		set.Exchange = w.exchange(t)
-		set.DropUnsent = rapid.Bool().Draw(t, "drop unsent")
+	for _, k := range rapid.SliceOfNDistinct(rapid.Custom(w.key), 0, 4, rapid.ID[store.Key]).Draw(t, "moved") {
+		set.Exchanges = append(set.Exchanges, w.exchange(t, k))
 	}
 	few := func(what string, add func()) {
 		for range rapid.IntRange(0, 2).Draw(t, what) {
@@ -80,6 +87,8 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 		e.Peer, e.Kind = k.Peer, rapid.SampledFrom([]store.EntryKind{store.Sent, store.Received, store.Rejected}).Draw(t, "kind")
 		set.Entries = append(set.Entries, e)
 	})
+	few("notes", func() { set.Entries = append(set.Entries, w.note(t)) })
+	few("unsent", func() { set.DropUnsent = append(set.DropUnsent, w.key(t)) })
 	few("accepted", func() {
 		row := accepted("", "", "")
 		row.InboxKey, row.AcceptedAt = w.inboxKey(t), at(w.now())

@@ -19,11 +19,11 @@ func whole() store.WriteSet {
 	held := effect
 	held.Key = "held"
 	return store.WriteSet{
-		Exchange:   &x,
-		Entries:    []store.Entry{entry(alice, "c", "new")},
+		Exchanges:  []store.Exchange{x},
+		Entries:    []store.Entry{entry(alice, "c", "new"), {Owner: alice, Conversation: "c", Kind: store.Concluded, Note: []byte("{}")}},
 		Accept:     []store.Inbox{accepted(alice, bob, "new")},
 		Settle:     []store.Settlement{{InboxKey: accepted(alice, bob, "held").InboxKey, Fence: 1}},
-		DropUnsent: true,
+		DropUnsent: []store.Key{x.Key},
 		Outbox:     []store.Outbox{outgoing(alice, "c", bob, "new", at(1))},
 		Deliveries: []store.Delivery{{Owner: alice, MessageID: "sent", Status: store.Delivered, Attempt: 1}},
 		Effects:    []store.Effect{{EffectKey: effect, Status: store.Begun}},
@@ -36,12 +36,12 @@ func primed(t *testing.T, s store.Store) {
 	x := exchange(key(alice, "c", bob), "received")
 	held := store.EffectKey{Recipient: alice, Sender: bob, Capability: "urn:cap:x/v1", Key: "held"}
 	commit(t, s, store.WriteSet{
-		Exchange: &x,
-		Entries:  []store.Entry{entry(alice, "c", "held")},
-		Accept:   []store.Inbox{accepted(alice, bob, "held")},
-		Outbox:   []store.Outbox{outgoing(alice, "c", carol, "sent", at(0)), outgoing(alice, "c", bob, "unsent", at(0))},
-		Effects:  []store.Effect{{EffectKey: held, Status: store.Begun}},
-		Turns:    []store.Turn{{Key: x.Key, Ordinal: 1, Kind: store.Reply}},
+		Exchanges: []store.Exchange{x},
+		Entries:   []store.Entry{entry(alice, "c", "held")},
+		Accept:    []store.Inbox{accepted(alice, bob, "held")},
+		Outbox:    []store.Outbox{outgoing(alice, "c", carol, "sent", at(0)), outgoing(alice, "c", bob, "unsent", at(0))},
+		Effects:   []store.Effect{{EffectKey: held, Status: store.Begun}},
+		Turns:     []store.Turn{{Key: x.Key, Ordinal: 1, Kind: store.Reply}},
 	})
 }
 
@@ -95,7 +95,7 @@ func atomicity(t *testing.T, fresh func() Place) {
 		spoil func(*store.WriteSet)
 		want  error
 	}{
-		{"the exchange", func(w *store.WriteSet) { w.Exchange.Version = 7 }, store.ErrConflict},
+		{"the exchange", func(w *store.WriteSet) { w.Exchanges[0].Version = 7 }, store.ErrConflict},
 		{"an accepted row", func(w *store.WriteSet) { w.Accept = append(w.Accept, w.Accept[0]) }, store.ErrDuplicate},
 		{"a settlement", func(w *store.WriteSet) { w.Settle[0].Fence = 7 }, store.ErrFenced},
 		{"an outbox row", func(w *store.WriteSet) { w.Outbox = append(w.Outbox, w.Outbox[0]) }, store.ErrDuplicate},
@@ -126,15 +126,15 @@ func isolation(t *testing.T, fresh func() Place) {
 	mine := contents(t, s)
 	x := exchange(key(carol, "c", bob), "agreed")
 	commit(t, s, store.WriteSet{
-		Exchange: &x,
-		Entries:  []store.Entry{entry(carol, "c", "new")},
-		Accept:   []store.Inbox{accepted(carol, bob, "new")},
-		Outbox:   []store.Outbox{outgoing(carol, "c", bob, "new", at(1))},
-		Effects:  []store.Effect{{EffectKey: store.EffectKey{Recipient: carol, Sender: bob, Capability: "urn:cap:x/v1", Key: "k"}, Status: store.Ended}},
-		Turns:    []store.Turn{{Key: x.Key, Ordinal: 1, Kind: store.Reply}},
+		Exchanges: []store.Exchange{x},
+		Entries:   []store.Entry{entry(carol, "c", "new")},
+		Accept:    []store.Inbox{accepted(carol, bob, "new")},
+		Outbox:    []store.Outbox{outgoing(carol, "c", bob, "new", at(1))},
+		Effects:   []store.Effect{{EffectKey: store.EffectKey{Recipient: carol, Sender: bob, Capability: "urn:cap:x/v1", Key: "k"}, Status: store.Ended}},
+		Turns:     []store.Turn{{Key: x.Key, Ordinal: 1, Kind: store.Reply}},
 	})
 	x.Version = 1
-	commit(t, s, store.WriteSet{Exchange: &x, DropUnsent: true})
+	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}, DropUnsent: []store.Key{x.Key}})
 	must(s.TakeOver(t.Context(), carol, at(90)))(t)
 	both := contents(t, s)
 	for what, was := range mine {

@@ -1,0 +1,21 @@
+package store
+
+import "fmt"
+
+// Check returns an error if the set contradicts itself: it moves an exchange
+// twice, or an exchange's parent belongs to another owner. That is a mistake
+// of the program, which no second try mends. Engines call it before they write.
+func (w WriteSet) Check() error {
+	moved := make(map[Key]bool, len(w.Exchanges))
+	for _, x := range w.Exchanges {
+		what := fmt.Sprintf("write the exchange of %s with %s in conversation %s", x.Owner, x.Peer, x.Conversation)
+		if moved[x.Key] {
+			return fmt.Errorf("%s: the set writes it twice", what)
+		}
+		if x.Parent != (Key{}) && x.Parent.Owner != x.Owner {
+			return fmt.Errorf("%s: its parent belongs to %s", what, x.Parent.Owner)
+		}
+		moved[x.Key] = true
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+)
+
+// inlineEnvelope is up to how many bytes an envelope stands in its log entry.
+// Of a longer one the content becomes a blob, which entries with the same
+// content share: the copies that the members of a group get, and what a sender
+// and a receiver on one machine each log.
+const inlineEnvelope = 64 << 10
+
+// keep stores the body of a large envelope as a blob. It returns what is to
+// stand in the entry, where in that the blob belongs, and the blob's name, nil
+// if the envelope is small.
+func (w *writer) keep(ctx context.Context, envelope []byte) (rest []byte, cut int, name []byte, err error) {
+	if len(envelope) <= inlineEnvelope {
+		return envelope, 0, nil, nil
+	}
+	rest, cut, body := split(envelope)
+	sum := sha256.Sum256(body)
+	if _, err := w.stmt.putBlob.ExecContext(ctx, sum[:], body); err != nil {
+		return nil, 0, nil, fmt.Errorf("keep the body of an envelope of %d bytes: %w", len(envelope), err)
+	}
+	return rest, cut, sum[:], nil
+}
+
+// split takes the content out of an envelope, or all of it if it has none.
+func split(envelope []byte) (rest []byte, cut int, body []byte) {
+	from, to, found := contentOf(envelope)
+	if !found {
+		return nil, 0, envelope
+	}
+	return slices.Concat(envelope[:from], envelope[to:]), from, envelope[from:to]
+}
+
+// join puts back what split took out.
+func join(rest []byte, cut int, body []byte) ([]byte, error) {
+	if cut < 0 || cut > len(rest) || len(body) == 0 {
+		return nil, fmt.Errorf("a body of %d bytes belongs at byte %d of an envelope of %d bytes", len(body), cut, len(rest))
+	}
+	return slices.Concat(rest[:cut], body, rest[cut:]), nil
+}
+
+// contentOf finds the value of the member "content" of an envelope's canonical
+// bytes. Other bytes may have their cut anywhere or nowhere: join restores
+// them all the same.
+func contentOf(envelope []byte) (from, to int, found bool) {
+	const member = `"content":` // a text before a colon is a member's name
+	depth := 0
+	for i := 0; i < len(envelope); i++ {
+		switch c := envelope[i]; c {
+		case '"':
+			if depth == 1 && !found && bytes.HasPrefix(envelope[i:], []byte(member)) {
+				from, found = i+len(member), true
+			}
+			i = textEnd(envelope, i)
+		case '{', '[':
+			depth++
+		case ',', '}', ']':
+			if depth == 1 && found {
+				return from, i, i > from
+			}
+			if c != ',' {
+				depth--
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// textEnd finds the quote that ends the text which begins at start.
+func textEnd(data []byte, start int) int {
+	for i := start + 1; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(data)
+}
