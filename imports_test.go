@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"internal/mutant":     {},
 	"envelope":            {"internal/strictjson"},
 	"protocol":            {"envelope"},
+	"protocol/explore":    {"protocol", "envelope"},
 	"guard/schema":        {"internal/strictjson"},
 	"guard":               {"envelope", "protocol", "guard/schema", "internal/strictjson", "internal/mutant"},
 	"llm/rehearsal":       {},
@@ -32,8 +33,8 @@ var mayImport = map[string][]string{
 	"store/storetest":     {"store", "envelope", "protocol"},
 	"agent": {"envelope", "protocol", "guard", "guard/schema", "repair", "llm", "store",
 		"internal/strictjson", "internal/mutant"},
-	"transcript":      {},
-	"agent/agenttest": {"agent", "envelope", "protocol", "llm", "store", "store/sqlite"},
+	"transcript":      {"envelope", "protocol", "store"},
+	"agent/agenttest": {"agent", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite"},
 	"":                {"agent", "store/sqlite"},
 }
 

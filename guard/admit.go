@@ -43,11 +43,11 @@ type View struct {
 
 // Admit judges an envelope that Open has read, check by check in a fixed
 // order: identity, duplicate, conversation, generation, sequence, budget,
-// correlation, deadline, hops, legality, content. It returns nil when the
+// correlation, gathering, deadline, hops, legality, content. It returns nil when the
 // message may be applied, else the *Violation of the first check that failed.
 func Admit(v View, e *envelope.Envelope) error {
 	for _, check := range []func(View, *envelope.Envelope) *Violation{
-		identity, duplicate, conversation, generation, sequence, budget, correlation, deadline, hops, legality, content,
+		identity, duplicate, conversation, generation, sequence, budget, correlation, gathering, deadline, hops, legality, content,
 	} {
 		if bad := check(v, e); bad != nil {
 			return bad
@@ -94,11 +94,12 @@ func equivocation(cause string) *Violation {
 }
 
 // conversation checks that the message belongs to an exchange, or may be the
-// first of one. A cancel may: it can overtake the act that it cancels.
+// first of one. A cancel may: it can overtake the act that it cancels. So may a
+// fence: what it closes may never have arrived.
 func conversation(v View, e *envelope.Envelope) *Violation {
 	x := v.Exchange
 	switch {
-	case e.InReplyTo() == "" || e.Act() == envelope.Cancel:
+	case e.InReplyTo() == "" || e.Act() == envelope.Cancel || x == nil && fences(e):
 		return nil
 	case x == nil:
 		return mismatch(Deny, "/conversation_id", "a conversation with this sender", "")
@@ -110,11 +111,27 @@ func conversation(v View, e *envelope.Envelope) *Violation {
 
 // correlation checks that an answer answers something. Being in sequence, a
 // message that does not still consumes its number.
+// A fence closes whatever stands, and answers nothing in particular.
 func correlation(v View, e *envelope.Envelope) *Violation {
-	if e.InReplyTo() == "" || e.Act() == envelope.Cancel || v.Exchange.Answerable(e.InReplyTo()) {
+	if e.InReplyTo() == "" || e.Act() == envelope.Cancel || fences(e) || v.Exchange.Answerable(e.InReplyTo()) {
 		return nil
 	}
 	return mismatch(Reject, "/in_reply_to", "the id of an act of this exchange", "")
+}
+
+// fences reports whether the message is the fence of a gather.
+func fences(e *envelope.Envelope) bool { return e.Act() == envelope.Inform && e.Header().Fence != nil }
+
+// gathering checks that what a member contributes, and the fence, name the
+// gather that the exchange is part of.
+func gathering(v View, e *envelope.Envelope) *Violation {
+	if v.Exchange == nil || v.Exchange.Gather == "" || e.Act() != envelope.Inform || e.Status() == envelope.Cancelled {
+		return nil
+	}
+	if g := e.Header().Gather; g != nil && g.ID == v.Exchange.Gather {
+		return nil
+	}
+	return mismatch(Reject, "/gather/id", "the gather of this exchange", "")
 }
 
 func mismatch(a Answer, pointer, want, got string) *Violation {
@@ -132,7 +149,8 @@ func generation(v View, e *envelope.Envelope) *Violation {
 }
 
 // sequence takes numbers without a gap. A cancel is exempt, and so is what
-// comes after one: a cancel closes its sender's sequence.
+// comes after one: a cancel closes its sender's sequence. A fence may come
+// although what it closes was lost.
 func sequence(v View, e *envelope.Envelope) *Violation {
 	var received int64
 	if v.Exchange != nil {
@@ -143,16 +161,17 @@ func sequence(v View, e *envelope.Envelope) *Violation {
 		return nil
 	case e.Seq() <= received:
 		return equivocation("another message with the same number was accepted")
-	case e.Seq() > received+1:
+	case e.Seq() > received+1 && !fences(e):
 		return &Violation{Rule: "sequence", Answer: Again, Code: envelope.CodeTransient, Reason: ReasonSequenceGap,
 			Pointer: "/seq", RetryAfter: GapRetry}
 	}
 	return nil
 }
 
-// budget bounds what one exchange may cost. There is always room for a cancel.
+// budget bounds what one exchange may cost. There is always room for a cancel and a
+// fence.
 func budget(v View, e *envelope.Envelope) *Violation {
-	if v.Exchange == nil || v.Exchange.Messages < MaxMessages || e.ReceiptKind() != "" || e.Act() == envelope.Cancel {
+	if v.Exchange == nil || v.Exchange.Messages < MaxMessages || e.ReceiptKind() != "" || e.Act() == envelope.Cancel || fences(e) {
 		return nil
 	}
 	return &Violation{Rule: "budget", Answer: Again, Code: envelope.CodeCapacity, Reason: ReasonBudget, RetryAfter: GapRetry}
@@ -166,7 +185,9 @@ func opens(v View, e *envelope.Envelope) bool {
 }
 
 // deadline refuses what comes too late. An act that only says how things
-// stand, such as a failure, is heard until the last word.
+// stand, such as a failure, is heard until the last word, and a fence always.
+// What a contract net negotiates brings a deadline of its own; nothing else can
+// put off the exchange's.
 func deadline(v View, e *envelope.Envelope) *Violation {
 	late := &Violation{Rule: "deadline", Answer: Reject, Code: envelope.CodeDeadline, Reason: ReasonLate, Pointer: "/reply_by"}
 	by := e.ReplyBy()
@@ -177,7 +198,10 @@ func deadline(v View, e *envelope.Envelope) *Violation {
 		}
 		return nil
 	}
-	if x := v.Exchange.ReplyBy; by.IsZero() || !x.IsZero() && x.Before(by) {
+	if fences(e) {
+		return nil
+	}
+	if x := v.Exchange.ReplyBy; by.IsZero() || !negotiates(e) && !x.IsZero() && x.Before(by) {
 		by = x
 	}
 	grace := lastWord
@@ -188,6 +212,13 @@ func deadline(v View, e *envelope.Envelope) *Violation {
 		return late
 	}
 	return nil
+}
+
+// negotiates reports whether the act sets a deadline anew: a cfp, a proposal or
+// an award of a contract net.
+func negotiates(e *envelope.Envelope) bool {
+	return e.Protocol() == protocol.ContractNetV1 &&
+		(e.Act() == envelope.CFP || e.Act() == envelope.Propose || e.Act() == envelope.Agree)
 }
 
 // passed reports whether the deadline lies in the past by more than grace and
@@ -224,7 +255,7 @@ func legality(v View, e *envelope.Envelope) *Violation {
 	if x.Closed {
 		code = envelope.CodeCancelled // it came after its sender's cancel
 	}
-	if x.Done() && e.ReceiptKind() == "" && e.Act() != envelope.Cancel {
+	if x.Done() && e.ReceiptKind() == "" && e.Act() != envelope.Cancel && !fences(e) {
 		return &Violation{Rule: "legality", Answer: Reject, Code: code, Reason: ReasonPostTerminal, Pointer: "/performative"}
 	}
 	bad := p.Table(x.Role).Judge(x, protocol.Receiving(e))

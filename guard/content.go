@@ -48,6 +48,9 @@ func contentFault(v View, e *envelope.Envelope) *Violation {
 	if e.Act() == envelope.Inform && e.Status() == envelope.Cancelled {
 		return empty(e, protocol.CancelSchema)
 	}
+	if h.Fence != nil {
+		return match(e, fenceNote().own, fenceNote().newer, protocol.FenceSchema)
+	}
 	capability := h.Capability
 	if v.Exchange != nil && v.Exchange.Capability != "" {
 		capability = v.Exchange.Capability
@@ -66,10 +69,12 @@ func contentFault(v View, e *envelope.Envelope) *Violation {
 		return &Violation{Rule: "contract", Code: envelope.CodeValidation, Reason: ReasonUnsupportedProtocol,
 			Pointer: "/protocol", Want: c.Protocol, Got: h.Protocol}
 	}
-	if e.Act() == envelope.Request {
-		return match(e, c.Input, c.newerInput, c.Name.Input())
+	name, s := c.Carries(protocol.Utterance{Performative: e.Act(), Status: e.Status()})
+	if s == nil {
+		return &Violation{Rule: "content", Code: envelope.CodeValidation, Reason: ReasonSchema, Pointer: "/status",
+			Want: "an act that the contract has", Got: string(e.Status())}
 	}
-	return match(e, c.Result, c.newerResult, c.Name.Result())
+	return match(e, s, c.Read(s), name)
 }
 
 // empty checks an act that says nothing beyond itself.

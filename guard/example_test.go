@@ -9,7 +9,6 @@ import (
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
-	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/protocol"
 )
 
@@ -90,19 +89,13 @@ func ExampleMint() {
 }
 
 // The newer minor version of a peer may send members that this side does not know.
-func ExampleNewContract() {
-	book := protocol.Request[Seat, Booking]("acme.flight.book/v1")
-	input, err := schema.For[Seat](book.Name().Input())
+func ExampleBind() {
+	c, err := guard.Bind(protocol.Request[Seat, Booking]("acme.flight.book/v1"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := schema.For[Booking](book.Name().Result())
-	if err != nil {
-		log.Fatal(err)
-	}
-	c := guard.NewContract(book.Name(), book.Protocol(), input, result)
 	newer := []byte(`{"flight":"AY121","window":true}`)
-	fmt.Println(c.Input.Validate(newer) == nil, c.ReadInput().Validate(newer) == nil)
+	fmt.Println(c.Input.Validate(newer) == nil, c.Read(c.Input).Validate(newer) == nil)
 	// Output: false true
 }
 

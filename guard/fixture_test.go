@@ -8,7 +8,6 @@ import (
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
-	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/protocol"
 )
 
@@ -33,19 +32,15 @@ func id(n int) string { return fmt.Sprintf("019535d9-3df7-79fb-b466-%012x", n) }
 
 // contract is the booking contract under the name.
 func contract(name, proto string) *guard.Contract {
-	n, err := protocol.ParseName(name)
+	declare := protocol.Query[Seat, Booking]
+	if proto == protocol.RequestV1 {
+		declare = protocol.Request[Seat, Booking]
+	}
+	c, err := guard.Bind(declare(name).WithProgress(Booking{}))
 	if err != nil {
 		panic(err)
 	}
-	input, err := schema.For[Seat](n.Input())
-	if err != nil {
-		panic(err)
-	}
-	result, err := schema.For[Booking](n.Result())
-	if err != nil {
-		panic(err)
-	}
-	return guard.NewContract(n, proto, input, result)
+	return c
 }
 
 var contracts = map[string]*guard.Contract{
@@ -88,6 +83,7 @@ func say(n int, from string, what string, changes ...func(*message)) message {
 		m.Performative, m.Status, m.Schema, m.content = envelope.Inform, envelope.Final, "acme.flight.book.result/v1.2", `{"reference":"X1"}`
 		if what == "inform~" {
 			m.Status = envelope.Partial
+			m.Schema = "acme.flight.book.progress/v1.2"
 		}
 	case "inform.c":
 		m.Performative, m.Status, m.Schema, m.InReplyTo = envelope.Inform, envelope.Cancelled, protocol.CancelSchema, id(2)

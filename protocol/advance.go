@@ -28,6 +28,9 @@ func Receive(e *envelope.Envelope) Input { return Input{event: Receiving(e), mes
 // failed; the nack of a cancel changes nothing.
 func Refusal(nack *envelope.Envelope) Input { return Input{event: Nacked, message: nack} }
 
+// Message is the act or receipt that goes out or comes in, nil for a timer.
+func (in Input) Message() *envelope.Envelope { return in.message }
+
 // Fire is a timer coming due. The time given to Advance with it is the time
 // at which it was due, not when it was looked at.
 func Fire(t Timer) Input { return Input{event: t.Firing(), timer: t} }
@@ -99,6 +102,7 @@ func Advance(x Exchange, now time.Time, in Input) (Exchange, []Output, error) {
 			return x, []Output{{Do: Absorb}}, nil
 		}
 		if out, handled := fire(table, x, in.timer); handled {
+			x.Lapsed = x.Lapsed || in.timer == TimerReplyBy
 			return x, out, nil
 		}
 	}

@@ -24,10 +24,15 @@ var (
 	chatDocument string
 	//go:embed schemas/chat-result.json
 	chatResultDocument string
+	//go:embed schemas/fence.json
+	fenceDocument string
+	//go:embed schemas/advertise.json
+	advertiseDocument string
 )
 
 // BuiltIns lists the built-in content schemas: those of acts that say nothing
-// beyond themselves, which admit exactly the empty object, and those of Chat.
+// beyond themselves, which admit exactly the empty object, those of Chat, of a
+// gather's fence and of an advertisement.
 func BuiltIns() []BuiltIn {
 	return []BuiltIn{
 		{AgreeSchema, []byte(agreeDocument)},
@@ -36,5 +41,7 @@ func BuiltIns() []BuiltIn {
 		{CancelSchema, []byte(cancelDocument)},
 		{Chat().Name().Input(), []byte(chatDocument)},
 		{Chat().Name().Result(), []byte(chatResultDocument)},
+		{FenceSchema, []byte(fenceDocument)},
+		{AdvertiseSchema, []byte(advertiseDocument)},
 	}
 }

@@ -1,5 +1,34 @@
 package protocol
 
+import "reflect"
+
+// Declared is a contract whatever its Go types are. Every contract type of this
+// package implements it.
+type Declared interface {
+	// Name is the contract's versioned name.
+	Name() Name
+	// Protocol is the name of the protocol that the contract's exchanges follow.
+	Protocol() string
+	// Effects reports whether the contract has effects.
+	Effects() bool
+	// Types are the Go types of what its acts carry.
+	Types() Types
+}
+
+// Types are the Go types of what the acts of a contract carry, nil where its
+// protocol has no such act. Schemas are made of them; nothing here looks
+// inside.
+type Types struct {
+	// Input is what the opening act carries, Result what the last inform does.
+	Input, Result reflect.Type
+	// Progress is what is told before the result, nil if the contract tells
+	// nothing.
+	Progress reflect.Type
+	// Bid is a proposal of an auction, Item one item of a stream, Contribution
+	// what a member gives to a gathering.
+	Bid, Item, Contribution reflect.Type
+}
+
 // declared is what every contract has, whatever its types.
 type declared struct {
 	name     Name
@@ -27,19 +56,34 @@ func (d declared) Effects() bool {
 
 // Contract ties a versioned name to the Go types of what goes in and what
 // comes out. It is a plain value, safe for concurrent use.
-type Contract[In, Out any] struct{ declared }
+type Contract[In, Out any] struct {
+	declared
+	progress reflect.Type
+}
 
 // Query declares a contract that reads: it has no effects, needs no key and
 // may be answered without agreeing first. It panics if the name is malformed.
 func Query[In, Out any](name string) Contract[In, Out] {
-	return Contract[In, Out]{declare(name, QueryV1)}
+	return Contract[In, Out]{declared: declare(name, QueryV1)}
 }
 
 // Request declares a contract that has effects: each message of it carries an
 // idempotency key, and the effect of one key is had once. It panics if the
 // name is malformed.
 func Request[In, Out any](name string) Contract[In, Out] {
-	return Contract[In, Out]{declare(name, RequestV1)}
+	return Contract[In, Out]{declared: declare(name, RequestV1)}
+}
+
+// WithProgress is the contract whose participant may tell how far it has come,
+// with values of the same Go type as example.
+func (c Contract[In, Out]) WithProgress(example any) Contract[In, Out] {
+	c.progress = reflect.TypeOf(example)
+	return c
+}
+
+// Types are the Go types of what the contract's acts carry.
+func (c Contract[In, Out]) Types() Types {
+	return Types{Input: reflect.TypeFor[In](), Result: reflect.TypeFor[Out](), Progress: c.progress}
 }
 
 // Stream ties a versioned name to the Go types of a subscription: what is
@@ -52,19 +96,26 @@ func NewStream[In, Item any](name string) Stream[In, Item] {
 	return Stream[In, Item]{declare(name, SubscribeV1)}
 }
 
+// Types are the Go types of what the stream's acts carry. The inform that ends
+// it is Empty.
+func (s Stream[In, Item]) Types() Types {
+	return Types{Input: reflect.TypeFor[In](), Item: reflect.TypeFor[Item](), Result: reflect.TypeFor[Empty]()}
+}
+
 // Auction ties a versioned name to the Go types of a contract net: what is
 // called for, what is proposed, and what the one who gets the award delivers.
 // It has effects: proposals and awards carry a key. It is a plain value, safe
 // for concurrent use.
 type Auction[Call, Bid, Result any] struct {
 	declared
-	rounds int
+	rounds   int
+	progress reflect.Type
 }
 
 // NewAuction declares an auction of one round. It panics if the name is
 // malformed.
 func NewAuction[Call, Bid, Result any](name string) Auction[Call, Bid, Result] {
-	return Auction[Call, Bid, Result]{declare(name, ContractNetV1), 1}
+	return Auction[Call, Bid, Result]{declared: declare(name, ContractNetV1), rounds: 1}
 }
 
 // Rounds is the auction with up to so many rounds: a call after a proposal
@@ -81,14 +132,46 @@ func (a Auction[Call, Bid, Result]) Rounds(n int) Auction[Call, Bid, Result] {
 // MaxRounds is how many rounds there may be.
 func (a Auction[Call, Bid, Result]) MaxRounds() int { return max(1, a.rounds) }
 
-// Gathering ties a versioned name to the Go types of a gather: what every
-// member is asked, and what each contributes. It has no effects. It is a plain
-// value, safe for concurrent use.
-type Gathering[In, Contribution any] struct{ declared }
+// WithProgress is the auction in which whoever got the award may tell how far
+// it has come, with values of the same Go type as example.
+func (a Auction[Call, Bid, Result]) WithProgress(example any) Auction[Call, Bid, Result] {
+	a.progress = reflect.TypeOf(example)
+	return a
+}
 
-// NewGathering declares a gathering. It panics if the name is malformed.
+// Types are the Go types of what the auction's acts carry.
+func (a Auction[Call, Bid, Result]) Types() Types {
+	return Types{Input: reflect.TypeFor[Call](), Bid: reflect.TypeFor[Bid](), Result: reflect.TypeFor[Result](), Progress: a.progress}
+}
+
+// Gathering ties a versioned name to the Go types of a gather: what every
+// member is asked, and what each contributes. It is a plain value, safe for
+// concurrent use.
+type Gathering[In, Contribution any] struct {
+	declared
+	effects bool
+}
+
+// NewGathering declares a gathering whose contributions have no effects. It
+// panics if the name is malformed.
 func NewGathering[In, Contribution any](name string) Gathering[In, Contribution] {
-	return Gathering[In, Contribution]{declare(name, GatherV1)}
+	return Gathering[In, Contribution]{declared: declare(name, GatherV1)}
+}
+
+// WithEffects is the gathering in which contributing has effects. Such a one
+// cannot be gathered under FIRST_SUCCESS: the effects of the others would be
+// had for nothing.
+func (g Gathering[In, Contribution]) WithEffects() Gathering[In, Contribution] {
+	g.effects = true
+	return g
+}
+
+// Effects reports whether contributing has effects.
+func (g Gathering[In, Contribution]) Effects() bool { return g.effects }
+
+// Types are the Go types of what the gathering's acts carry.
+func (g Gathering[In, Contribution]) Types() Types {
+	return Types{Input: reflect.TypeFor[In](), Contribution: reflect.TypeFor[Contribution]()}
 }
 
 // Offer ties a versioned name to the Go type of what is offered: it is
@@ -98,6 +181,12 @@ type Offer[In any] struct{ declared }
 
 // NewOffer declares an offer. It panics if the name is malformed.
 func NewOffer[In any](name string) Offer[In] { return Offer[In]{declare(name, ProposeV1)} }
+
+// Types are the Go types of what the offer's acts carry. The inform that
+// answers a cancel which came too late is Empty.
+func (o Offer[In]) Types() Types {
+	return Types{Input: reflect.TypeFor[In](), Result: reflect.TypeFor[Empty]()}
+}
 
 // The schemas of content that carries nothing but its act: the error of a
 // refusal or failure is a member of the envelope.

@@ -152,6 +152,16 @@ func (d Decision) Unresolved() []string {
 	return slices.Clone(d.Missing)
 }
 
+// Reduction is what the decision came to, for the record: its result, and how
+// the fence proposes that the gather ended.
+func (d Decision) Reduction(r Result, cancelAsked bool) Reduction {
+	proposed := d.Proposed(cancelAsked)
+	if proposed == "" {
+		proposed = TerminalBlocked
+	}
+	return Reduction{Result: r, Proposed: proposed, Answered: append([]string{}, d.Answered()...)}
+}
+
 // Proposed is the terminal that the fence proposes, before its receipts are
 // in; "" while the gather is open and nobody asked for a cancel.
 func (d Decision) Proposed(cancelAsked bool) Terminal {

@@ -106,7 +106,7 @@ func TestEveryStepOfTheOtherProtocolsAsksForWhatMustFollow(t *testing.T) {
 		{ContractNetV1, Participant, "lapsed", "?cancel", []string{"utter inform.c"}},
 		{ContractNetV1, Participant, "lapsed", "?agree", []string{"utter failure (deadline lapsed)"}},
 		{ContractNetV1, Participant, "awarded", "?cancel", []string{"stop"}},
-		{ContractNetV1, Participant, "awarded", "#reply-by", []string{"stop", "utter failure (deadline lapsed)"}},
+		{ContractNetV1, Participant, "awarded", "#reply-by", []string{"stop", "utter failure (deadline overran)"}},
 		{SubscribeV1, Participant, Start, "?request", []string{"work"}},
 		{SubscribeV1, Participant, "active", "?cancel", []string{"stop"}},
 		{SubscribeV1, Participant, "active", "#lease", []string{"stop", "utter failure (deadline lapsed)"}},

@@ -51,8 +51,16 @@ type Exchange struct {
 	Call      string `json:"call,omitempty"`
 	Round     int    `json:"round,omitempty"`
 	MaxRounds int    `json:"max_rounds,omitempty"`
-	// Fence is the message id of the fence that closes the gather.
-	Fence string `json:"fence,omitempty"`
+	// Award is the message id of the award of a contract net.
+	Award string `json:"award,omitempty"`
+	// Gather is the id of the gather that the exchange is part of, and Fence the
+	// message id of the fence that closes it.
+	Gather string `json:"gather,omitempty"`
+	Fence  string `json:"fence,omitempty"`
+	// Lapsed says that the initiator's deadline passed, CancelAsked that it
+	// cancelled before that: somebody asked for it, and not the clock.
+	Lapsed      bool `json:"lapsed,omitempty"`
+	CancelAsked bool `json:"cancel_asked,omitempty"`
 
 	// ReplyBy is the deadline of what is awaited now. In a contract net each
 	// cfp, proposal and award brings its own; elsewhere the opening act's

@@ -28,6 +28,10 @@ func blame(act envelope.Performative, code envelope.Code, reason string) Output 
 	return Output{Do: Utter, Act: Utterance{Performative: act}, Error: envelope.NewError(code, reason)}
 }
 
+// overran is the reason of a failure after work that had begun ran out of time:
+// it may yet have its effect.
+const overran = "overran"
+
 // follow lists what must be done after x moved from one state to another.
 func follow(x Exchange, from State, in Input) []Output {
 	var out []Output
@@ -83,7 +87,13 @@ func followParticipant(x Exchange, from State, in Input) []Output {
 		return append(out, Output{Do: Work})
 	case "overdue":
 		return append(out, blame(envelope.Refuse, envelope.CodeDeadline, "lapsed"))
-	case "failing", "lateaward":
+	case "lateaward":
+		reason := "lapsed" // the proposal had, and nothing was begun
+		if from == "awarded" {
+			reason = overran
+		}
+		return append(out, blame(envelope.Failure, envelope.CodeDeadline, reason))
+	case "failing":
 		return append(out, blame(envelope.Failure, envelope.CodeDeadline, "lapsed"))
 	case ackit:
 		return append(out, Output{Do: Acknowledge})

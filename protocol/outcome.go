@@ -102,6 +102,23 @@ type ExpiredError struct{ Ending }
 // known. Look before doing it again; never repeat it blindly.
 type UnknownError struct{ Ending }
 
+// UnmetError: a conversation with several participants ended without what it
+// was opened for.
+type UnmetError struct {
+	Conversation string
+	Terminal     Terminal
+	// Missing are the participants that gave no answer.
+	Missing []string
+}
+
+func (e *UnmetError) Error() string {
+	text := "the conversation ended " + string(e.Terminal)
+	if len(e.Missing) > 0 {
+		text += ", without an answer of " + strings.Join(e.Missing, ", ")
+	}
+	return text
+}
+
 // BlockedError: the member did not acknowledge the fence of its gather.
 type BlockedError struct{ Ending }
 
@@ -145,7 +162,7 @@ func (x Exchange) Err() error {
 	case Withdrawn:
 		return &WithdrawnError{end}
 	case Failed:
-		if p, err := Lookup(x.Protocol); err == nil && p.runtimeAgrees && end.Reason == "lapsed" {
+		if p, err := Lookup(x.Protocol); err == nil && p.runtimeAgrees && end.Reason == "lapsed" || end.Reason == overran {
 			// The participant's runtime stopped waiting for its own work,
 			// which may yet have its effect: nobody knows.
 			return &UnknownError{end}

@@ -34,11 +34,12 @@ func recordSent(x Exchange, now time.Time, in Input) Exchange {
 	switch e.Act() {
 	case envelope.Cancel:
 		x.Cancel, x.CancelBy = e.ID(), now.Add(CancelWindow)
+		x.CancelAsked = x.Role == Initiator && !x.Lapsed
 	case envelope.Refuse, envelope.Failure:
 		x.Error = e.Header().Error
 	default:
 		if x.State == Start {
-			x.Opening, x.ReplyBy, x.Capability = e.ID(), e.ReplyBy(), e.Header().Capability
+			x = fixed(x, e)
 		}
 		if in.event == "!"+fence {
 			x.Fence, x.AckBy = e.ID(), now.Add(AckWindow)
@@ -60,8 +61,10 @@ func renegotiate(x Exchange, e *envelope.Envelope) Exchange {
 			x.Call = e.ID()
 		}
 		x.ReplyBy = e.ReplyBy()
-	case envelope.Propose, envelope.Agree:
+	case envelope.Propose:
 		x.ReplyBy = e.ReplyBy()
+	case envelope.Agree:
+		x.Award, x.ReplyBy = e.ID(), e.ReplyBy()
 	}
 	return x
 }
@@ -107,8 +110,18 @@ func recordReceived(x Exchange, now time.Time, in Input) Exchange {
 	return x
 }
 
+// fixed notes what the opening act fixes.
+func fixed(x Exchange, e *envelope.Envelope) Exchange {
+	h := e.Header()
+	x.Opening, x.ReplyBy, x.Capability = e.ID(), e.ReplyBy(), h.Capability
+	if h.Gather != nil {
+		x.Gather = h.Gather.ID
+	}
+	return x
+}
+
 func recordOpening(x Exchange, now time.Time, e *envelope.Envelope) Exchange {
-	x.Opening, x.ReplyBy, x.Capability = e.ID(), e.ReplyBy(), e.Header().Capability
+	x = fixed(x, e)
 	if p, err := Lookup(x.Protocol); err == nil && p.runtimeAgrees {
 		x.AgreeBy = now.Add(AgreeAfter)
 	}

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,6 +9,23 @@ import (
 
 	"github.com/parley-agents/parley/envelope"
 )
+
+// rowOf is a row of one role's table.
+type rowOf struct {
+	Role
+	Row
+}
+
+func (r rowOf) String() string { return fmt.Sprintf("%s: %s %s→%s", r.Role, r.From, r.On, r.To) }
+
+func rowsOf(p *Protocol) (rows []rowOf) {
+	for _, r := range []Role{Initiator, Participant} {
+		for _, row := range p.Table(r).Rows() {
+			rows = append(rows, rowOf{r, row})
+		}
+	}
+	return rows
+}
 
 func TestATableIsReadRowByRow(t *testing.T) {
 	table, err := parseTable("\n start | !request→open \n open|?inform~→open,  ?nack!→done:refused, #cancel-by→done:timed_out\n")

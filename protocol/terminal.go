@@ -25,11 +25,8 @@ type Conclusion struct {
 	Exchanges []Exchange
 	// Awards is how many awards a contract net asks for, 0 meaning one.
 	Awards int
-	// Decision is what a gather was fenced with; nil in other protocols.
-	Decision *Decision
-	// CancelAsked says that somebody asked for a cancel, by a call or as the
-	// parent conversation. A timer does not ask.
-	CancelAsked bool
+	// Reduction is what a gather was fenced with; nil in other protocols.
+	Reduction *Reduction
 }
 
 // Terminal is how the conversation ended; false while an exchange is live. What
@@ -39,11 +36,11 @@ func (c Conclusion) Terminal() (Terminal, bool) {
 		return "", false
 	}
 	switch {
-	case c.Decision != nil:
+	case c.Reduction != nil:
 		return c.gathered(), true
 	case c.met():
 		return TerminalCompleted, true
-	case c.CancelAsked:
+	case slices.ContainsFunc(c.Exchanges, func(x Exchange) bool { return x.CancelAsked }):
 		return TerminalCancelled, true
 	case slices.ContainsFunc(c.Exchanges, late):
 		return TerminalTimedOut, true
@@ -54,10 +51,10 @@ func (c Conclusion) Terminal() (Terminal, bool) {
 // gathered is what the fence proposed, unless a receipt that it needs is
 // missing.
 func (c Conclusion) gathered() Terminal {
-	proposed := c.Decision.Proposed(c.CancelAsked)
-	needed := c.Decision.Answered()
+	proposed := c.Reduction.Proposed
 	silent := slices.ContainsFunc(c.Exchanges, func(x Exchange) bool {
-		return x.Outcome() != Closed && slices.Contains(needed, x.Peer)
+		_, needed := slices.BinarySearch(c.Reduction.Answered, x.Peer)
+		return needed && x.Outcome() != Closed
 	})
 	if proposed == "" || silent && (proposed == TerminalCompleted || proposed == TerminalDissentRecorded) {
 		return TerminalBlocked
@@ -85,5 +82,5 @@ func late(x Exchange) bool {
 	case Expired, TimedOut, Unknown:
 		return true
 	}
-	return x.Error != nil && x.Error.Code == envelope.CodeDeadline
+	return x.Lapsed || x.Error != nil && x.Error.Code == envelope.CodeDeadline
 }

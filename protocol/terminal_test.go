@@ -56,7 +56,11 @@ func TestTheFirstTerminalThatAppliesIsTaken(t *testing.T) {
 		{RequestV1, "", 0, false, ""},
 		{GatherV1, "closed closed", 0, false, TerminalBlocked},
 	} {
-		got, over := Conclusion{Exchanges: ended(c.protocol, c.outcomes), Awards: c.awards, CancelAsked: c.cancelAsked}.Terminal()
+		exchanges := ended(c.protocol, c.outcomes)
+		for i := range exchanges {
+			exchanges[i].CancelAsked = c.cancelAsked
+		}
+		got, over := Conclusion{Exchanges: exchanges, Awards: c.awards}.Terminal()
 		if got != c.want || over != (c.want != "") {
 			t.Errorf("%s %q: %s, %t, want %s", c.protocol, c.outcomes, got, over, c.want)
 		}
@@ -84,13 +88,14 @@ func TestAGatherNeedsTheReceiptsOfThoseWhoAnswered(t *testing.T) {
 		{two, "a b", "closed live closed", false, ""},
 	} {
 		d := c.gather.Decide(says(c.said), c.gather.Deadline)
-		got, over := Conclusion{Exchanges: ended(GatherV1, c.outcomes), Decision: &d, CancelAsked: c.cancelAsked}.Terminal()
+		r := d.Reduction(Result{}, c.cancelAsked)
+		got, over := Conclusion{Exchanges: ended(GatherV1, c.outcomes), Reduction: &r}.Terminal()
 		if got != c.want || over != (c.want != "") {
 			t.Errorf("%s %q %q: %s, %t, want %s", c.gather.Policy, c.said, c.outcomes, got, over, c.want)
 		}
 	}
-	open := all.Decide(nil, noon)
-	if got, _ := (Conclusion{Exchanges: ended(GatherV1, "closed closed closed"), Decision: &open}).Terminal(); got != TerminalBlocked {
+	open := all.Decide(nil, noon).Reduction(Result{}, false)
+	if got, _ := (Conclusion{Exchanges: ended(GatherV1, "closed closed closed"), Reduction: &open}).Terminal(); got != TerminalBlocked {
 		t.Errorf("a gather that was never decided: %s", got)
 	}
 }

@@ -30,6 +30,9 @@ type walk struct {
 	refused  int
 }
 
+// network says what the channels do besides letting a cancel overtake.
+type network struct{ loses, mixes bool }
+
 // letter is all that tells two messages of a protocol's walks apart.
 type letter struct {
 	role    Role

@@ -28,7 +28,7 @@ func (p process) command() *cobra.Command {
 		return nil
 	}
 	root.AddCommand(p.versionCommand(), p.doctorCommand(), p.repairCommand(), p.schemaCommand(), p.conversationCommand(),
-		p.traceCommand())
+		p.traceCommand(), p.protocolCommand())
 	return root
 }
 

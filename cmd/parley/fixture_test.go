@@ -99,7 +99,7 @@ func filledStore(t *testing.T) string {
 	live := exchange(planner, conversation2, hotels, "requested", noon.Add(-10*time.Minute))
 	for _, w := range []store.WriteSet{
 		{
-			Exchange: exchange(planner, conversation1, flights, "done:ok", noon.Add(-2*time.Hour)),
+			Exchanges: []store.Exchange{*exchange(planner, conversation1, flights, "done:ok", noon.Add(-2*time.Hour))},
 			Entries: []store.Entry{
 				record(planner, flights, 1, store.Sent, "!request", "start", "requested", request),
 				{Owner: planner, Conversation: conversation1, Peer: flights, Kind: store.Rejected, At: noon.Add(-3 * time.Second),
@@ -109,10 +109,10 @@ func filledStore(t *testing.T) string {
 			},
 		},
 		{
-			Exchange: exchange(flights, conversation1, planner, "done:ok", noon.Add(-2*time.Hour)),
-			Entries:  []store.Entry{record(flights, planner, 1, store.Received, "?request", "start", "received", request)},
+			Exchanges: []store.Exchange{*exchange(flights, conversation1, planner, "done:ok", noon.Add(-2*time.Hour))},
+			Entries:   []store.Entry{record(flights, planner, 1, store.Received, "?request", "start", "received", request)},
 		},
-		{Exchange: live, Entries: []store.Entry{}},
+		{Exchanges: []store.Exchange{*live}, Entries: []store.Entry{}},
 	} {
 		if err := s.Commit(t.Context(), w); err != nil {
 			t.Fatal(err)

@@ -30,8 +30,11 @@ import (
 //
 // What a schema cannot promise is an error that names the field, such as
 // "Booking.Extra: an interface may hold anything: …".
-func For[T any](name string) (*Schema, error) {
-	s, err := derive(reflect.TypeFor[T](), name)
+func For[T any](name string) (*Schema, error) { return Of(reflect.TypeFor[T](), name) }
+
+// Of is For where the type is a value.
+func Of(t reflect.Type, name string) (*Schema, error) {
+	s, err := derive(t, name)
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", name, err)
 	}
