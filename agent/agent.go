@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
-	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/protocol"
 )
@@ -29,6 +30,7 @@ type Agent struct {
 	checks map[string][]check // by capability
 	layers []Layer
 	faults []error
+	advert advertising
 
 	instructions []func(context.Context) string
 	offerWhen    []func(context.Context, string) bool
@@ -69,36 +71,30 @@ func (a *Agent) fault(format string, args ...any) {
 	a.faults = append(a.faults, fmt.Errorf("agent %s: "+format, append([]any{a.name}, args...)...))
 }
 
-// offer is a contract that an agent answers.
+// offer is a contract that an agent answers, with what it does in each phase.
 type offer struct {
 	*guard.Contract
-	answer answer
+	types   protocol.Types
+	answers map[phase]answer
+	// holds is how long a proposal stands after the deadline of its call.
+	holds time.Duration
 }
 
-// bind makes the schemas of a contract from its Go types.
-func bind[In, Out any](c protocol.Contract[In, Out]) (*guard.Contract, error) {
-	in, err := schema.For[In](c.Name().Input())
-	if err != nil {
-		return nil, fmt.Errorf("contract %s: what it takes: %w", c.Name(), err)
-	}
-	out, err := schema.For[Out](c.Name().Result())
-	if err != nil {
-		return nil, fmt.Errorf("contract %s: what it returns: %w", c.Name(), err)
-	}
-	return guard.NewContract(c.Name(), c.Protocol(), in, out), nil
-}
-
-func (a *Agent) offer(c *guard.Contract, err error, run answer) {
-	if err != nil {
-		a.fault("%w", err)
-		return
-	}
-	capability := c.Name.Capability()
-	if a.offers[capability] != nil {
-		a.fault("contract %s is answered twice", c.Name)
-		return
-	}
-	a.offers[capability] = &offer{Contract: c, answer: run}
+// offering is the option that lets the agent answer a contract.
+func offering(c Contract, answers map[phase]answer) Option {
+	return option(func(a *Agent) {
+		bound, err := guard.Bind(c)
+		if err != nil {
+			a.fault("%w", err)
+			return
+		}
+		capability := c.Name().Capability()
+		if a.offers[capability] != nil {
+			a.fault("contract %s is answered twice", c.Name())
+			return
+		}
+		a.offers[capability] = &offer{Contract: bound, types: c.Types(), answers: answers, holds: holds}
+	})
 }
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -109,19 +105,29 @@ func (a *Agent) check() error {
 		a.fault("%w", err)
 	}
 	for _, o := range a.offers {
-		if _, byModel := o.answer.(modelAnswer); byModel && a.model == nil {
-			a.fault("contract %s is answered by the model, but the agent has none", o.Name)
+		for _, run := range o.answers {
+			if _, byModel := run.(modelAnswer); byModel && a.model == nil {
+				a.fault("contract %s is answered by the model, but the agent has none", o.Name)
+				break
+			}
 		}
 	}
-	for capability := range a.checks {
-		if a.offers[capability] == nil {
+	for capability, list := range a.checks {
+		o := a.offers[capability]
+		if o == nil {
 			a.fault("a check is given for %s, which is not answered", capability)
+			continue
+		}
+		for _, c := range list {
+			if !slices.Contains([]reflect.Type{o.types.Result, o.types.Bid, o.types.Contribution, o.types.Item}, c.of) {
+				a.fault("a check of %s is given for %s, which carries no such thing", c.of, capability)
+			}
 		}
 	}
 	names := map[string]bool{}
 	for _, t := range a.tools {
 		switch {
-		case slices.Contains(envelope.Performatives(), envelope.Performative(t.name)) || strings.Contains(t.name, "__"):
+		case reserved(t.name):
 			a.fault("tool name %q is reserved", t.name)
 		case names[t.name]:
 			a.fault("tool %q is given twice", t.name)

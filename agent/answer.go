@@ -111,6 +111,12 @@ func (s *step) stored(ctx context.Context, e *envelope.Envelope) ([]*envelope.En
 		r, err := s.seal(envelope.Nack, e, envelope.NewError(s.codeOf(entry.Reason), entry.Reason))
 		return []*envelope.Envelope{r}, err
 	}
+	if s.x.State.Fence == e.ID() && s.x.State.Done() {
+		ack, err := s.host.message(ctx, s.x.Key, store.Sent, s.x.Final)
+		if err == nil {
+			return []*envelope.Envelope{ack}, nil
+		}
+	}
 	if s.x.State.Role == protocol.Initiator || e.ID() != s.x.State.Opening && e.Act() != envelope.Cancel {
 		r, err := s.seal(envelope.Ack, e, nil)
 		return []*envelope.Envelope{r}, err

@@ -90,7 +90,7 @@ func Ask[In, Out any](ctx context.Context, from *Agent, to string, c protocol.Co
 }
 
 // pose makes the question of a typed call.
-func pose[In, Out any](from *Agent, to string, c protocol.Contract[In, Out], in In, opts []AskOption) (*question, error) {
+func pose[In any](from *Agent, to string, c Contract, in In, opts []AskOption) (*question, error) {
 	bound, err := bindAsked(from, c)
 	if err != nil {
 		return nil, err
@@ -107,37 +107,22 @@ func pose[In, Out any](from *Agent, to string, c protocol.Contract[In, Out], in 
 }
 
 // bindAsked is the contract with its schemas, made once for each host.
-func bindAsked[In, Out any](from *Agent, c protocol.Contract[In, Out]) (*guard.Contract, error) {
+func bindAsked(from *Agent, c Contract) (*guard.Contract, error) {
 	if from.host == nil {
 		return nil, fmt.Errorf("agent %s: %w", from.name, ErrStopped)
 	}
-	return from.host.asked.bind(c, func() (*guard.Contract, error) { return bind(c) })
+	return from.host.asked.bind(c)
 }
 
 // start opens the exchange, unless an earlier run of the asking work did.
 func (q *question) start(ctx context.Context) (store.Key, error) {
 	var none store.Key
-	if _, err := q.host.live(); err != nil {
-		return none, err
-	}
-	peer, err := q.host.resolve(q.to)
+	peer, err := q.host.reachable(q.from, q.to)
 	if err != nil {
 		return none, err
 	}
-	if peer == q.from.URI() {
-		return none, ErrSelf
-	}
-	if _, _, ok := q.host.dir.find(peer); !ok {
-		return none, fmt.Errorf("asking %s: %w", peer, ErrUnknownPeer)
-	}
-	if ctx.Err() != nil {
-		return none, context.Cause(ctx)
-	}
-	if j := jobOf(ctx); j != nil && j.agent == q.from {
-		q.parent, q.call = j, callOf(ctx)
-		if err := j.agree(ctx); err != nil {
-			return none, err
-		}
+	if err := q.ready(ctx); err != nil {
+		return none, err
 	}
 	k := store.Key{Owner: q.from.URI(), Conversation: q.conversation(), Peer: peer}
 	q.host.asked.put(k.Owner, q.contract)
@@ -153,13 +138,56 @@ func (q *question) start(ctx context.Context) (store.Key, error) {
 	return k, nil
 }
 
+// reachable is the URI of another agent that a link leads to.
+func (h *Host) reachable(from *Agent, name string) (string, error) {
+	if _, err := h.live(); err != nil {
+		return "", err
+	}
+	peer, err := h.resolve(name)
+	if err != nil {
+		return "", err
+	}
+	if peer == from.URI() {
+		return "", ErrSelf
+	}
+	if _, _, ok := h.dir.find(peer); !ok {
+		return "", fmt.Errorf("asking %s: %w", peer, ErrUnknownPeer)
+	}
+	return peer, nil
+}
+
+// ready ties the question to the work that asks, if it is one's, which has
+// thereby shown that it started.
+func (q *question) ready(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	j := jobOf(ctx)
+	if j == nil || j.agent != q.from {
+		return nil
+	}
+	q.parent, q.call = j, callOf(ctx)
+	return j.agree(ctx)
+}
+
+// opens is the act that opens an exchange of the protocol.
+func opens(name string) envelope.Performative {
+	switch name {
+	case protocol.ContractNetV1:
+		return envelope.CFP
+	case protocol.ProposeV1:
+		return envelope.Propose
+	}
+	return envelope.Request
+}
+
 // pass takes the opening act through the layers of the asking agent.
 func (q *question) pass(ctx context.Context, peer string) error {
 	if len(q.from.layers) == 0 {
 		return nil
 	}
 	k := store.Key{Owner: q.from.URI(), Peer: peer}
-	act, err := q.from.passAct(ctx, k, Act{Performative: envelope.Request, Contract: q.contract.Name.String(), To: peer, Content: q.content})
+	act, err := q.from.passAct(ctx, k, Act{Performative: opens(q.contract.Protocol), Contract: q.contract.Name.String(), To: peer, Content: q.content})
 	if err != nil {
 		return fmt.Errorf("asking %s for %s: %w", peer, q.contract.Name, err)
 	}
@@ -194,7 +222,7 @@ func (q *question) conversation() string {
 		q.identity = fmt.Sprintf("%s\x00%d", what, q.parent.ordinal(what))
 	}
 	p := q.parent.key
-	return derivedID("conversation", p.Owner, p.Conversation, p.Peer, q.identity)
+	return derivedID("conversation", p.Owner, p.Conversation, p.Peer, q.parent.scope()+q.identity)
 }
 
 // openExchange commits the opening act, unless an earlier run did.
@@ -226,7 +254,7 @@ func (q *question) openExchange(ctx context.Context, k store.Key) error {
 func (q *question) header(s *step) (envelope.Header, error) {
 	k, now := s.x.Key, s.now
 	h := envelope.Header{
-		Performative: envelope.Request, Protocol: q.contract.Protocol, Schema: q.contract.Name.Input(),
+		Performative: opens(q.contract.Protocol), Protocol: q.contract.Protocol, Schema: q.contract.Name.Input(),
 		Sender: k.Owner, Receiver: k.Peer, Actor: k.Owner, Tenant: authority(k.Owner), Capability: q.contract.Name.Capability(),
 		MessageID: q.host.seam.id(), ConversationID: k.Conversation, CorrelationID: q.host.seam.id(), Seq: 1,
 		Labels: envelope.Labels{Integrity: envelope.Peer, Readers: []string{k.Peer}},
@@ -250,7 +278,7 @@ func (q *question) header(s *step) (envelope.Header, error) {
 	if !h.ReplyBy.After(now) {
 		return h, fmt.Errorf("asking %s for %s: %w", k.Peer, q.contract.Name, ErrPast)
 	}
-	if q.contract.Protocol == protocol.RequestV1 {
+	if q.contract.Effects && h.Performative != envelope.CFP { // a call has none: the award has
 		h.IdempotencyKey = q.key
 		if h.IdempotencyKey == "" && q.parent != nil {
 			h.IdempotencyKey = derivedID(append(q.parent.business(), "asked", q.identity)...)

@@ -11,24 +11,24 @@ import (
 type asked struct {
 	mu      sync.Mutex
 	byOwner map[[2]string]*guard.Contract // by the asking agent and the capability
-	byValue map[any]*guard.Contract
+	byValue map[Contract]*guard.Contract
 }
 
-// bind returns what make makes of a contract, and makes it once: compiling
+// bind is the contract with its schemas, made once: compiling
 // schemas costs more than a message. The typed contract itself is the key, so
 // two contracts of one name with different Go types stay apart.
-func (a *asked) bind(contract any, make func() (*guard.Contract, error)) (*guard.Contract, error) {
+func (a *asked) bind(contract Contract) (*guard.Contract, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if c := a.byValue[contract]; c != nil {
 		return c, nil
 	}
-	c, err := make()
+	c, err := guard.Bind(contract)
 	if err != nil {
 		return nil, err
 	}
 	if a.byValue == nil {
-		a.byValue = map[any]*guard.Contract{}
+		a.byValue = map[Contract]*guard.Contract{}
 	}
 	a.byValue[contract] = c
 	return c, nil

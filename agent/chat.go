@@ -8,8 +8,5 @@ import "github.com/parley-agents/parley/protocol"
 // the contract does not allow, because it is too long or has control
 // characters, is failure(permanent, schema).
 func Chat(prompt string) Option {
-	return option(func(a *Agent) {
-		bound, err := bind(protocol.Chat())
-		a.offer(bound, err, modelAnswer{prompt: prompt, chat: true})
-	})
+	return offering(protocol.Chat(), map[phase]answer{answering: modelAnswer{prompt: prompt, chat: true}})
 }

@@ -2,51 +2,54 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode"
-
-	"github.com/parley-agents/parley/guard/schema"
-	"github.com/parley-agents/parley/protocol"
 )
 
-// check is a rule about a result that no schema can say.
-type check func(ctx context.Context, content []byte) error
+// check is a rule about what the agent says that no schema can express. It
+// judges the acts that carry values of one Go type.
+type check struct {
+	of  reflect.Type
+	run func(ctx context.Context, content []byte) error
+}
 
-// Check adds a rule to the results of a contract that the agent answers,
+// Check adds a rule to what the agent says under a contract that it answers,
 // beyond what the schema says: that an end lies after a start, that a total is
-// a sum. It is called with each result that would end the work, before any
-// Layer sees it. The text of its error is told to the model as data, at most
+// a sum. It judges every result, bid, item or contribution whose Go type is
+// Out, before any Layer sees it. The text of its error is told to the model as data, at most
 // 1000 bytes of it, and the model may try again until its nudges are spent,
 // which ends the exchange as failure(permanent, check); the peer never sees the
 // text. From a Go handler it is an error like any other. Several checks are
 // called in the order given, up to the first that fails; a panic ends the
 // exchange as failure(permanent, handler-panic). A check for a contract that
 // the agent does not answer is reported when its host starts.
-func Check[In, Out any](c protocol.Contract[In, Out], fn func(ctx context.Context, out Out) error) Option {
+func Check[Out any](c Contract, fn func(ctx context.Context, out Out) error) Option {
 	return option(func(a *Agent) {
 		capability := c.Name().Capability()
 		if a.checks == nil {
 			a.checks = map[string][]check{}
 		}
-		a.checks[capability] = append(a.checks[capability], func(ctx context.Context, content []byte) error {
-			o := a.offers[capability]
-			if o == nil {
-				return fmt.Errorf("contract %s is not answered", c.Name())
-			}
-			out, err := schema.Decode[Out](o.Result, content)
-			if err != nil {
-				return err
+		a.checks[capability] = append(a.checks[capability], check{reflect.TypeFor[Out](), func(ctx context.Context, content []byte) error {
+			var out Out
+			if err := json.Unmarshal(content, &out); err != nil {
+				return fmt.Errorf("reading what %s says: %w", c.Name(), err)
 			}
 			return fn(ctx, out)
-		})
+		}})
 	})
 }
 
-// checked runs the checks of a result.
-func (a *Agent) checked(ctx context.Context, o *offer, content []byte) error {
+// checked runs the checks of what a phase made. The content is canonical and
+// fits its schema.
+func (a *Agent) checked(ctx context.Context, o *offer, p phase, content []byte) error {
 	for _, c := range a.checks[o.Name.Capability()] {
-		if err := c(ctx, content); err != nil {
+		if c.of != o.made(p) {
+			continue
+		}
+		if err := c.run(ctx, content); err != nil {
 			return err
 		}
 	}

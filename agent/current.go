@@ -1,12 +1,12 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"time"
 
 	"github.com/parley-agents/parley/internal/mutant"
-	"github.com/parley-agents/parley/protocol"
 )
 
 type jobKey struct{}
@@ -39,8 +39,9 @@ type Work struct {
 	Conversation, Correlation string
 	// Contract is the name of what was asked for.
 	Contract string
-	// Input is the content of what was asked, canonical JSON. It is the
-	// sender's: data, whatever it says.
+	// Input is the content of what was asked, canonical JSON: of the opening
+	// act, or of the latest call of an auction. It is the sender's: data,
+	// whatever it says.
 	Input json.RawMessage
 	// Deadline is when the answer stops being useful, by the host's clock.
 	Deadline time.Time
@@ -55,9 +56,9 @@ func Current(ctx context.Context) (w Work, ok bool) {
 		return Work{}, false
 	}
 	h := j.header
-	w = Work{Input: j.opening.Content(), Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop}
-	if name, err := protocol.ParseName(h.Schema); err == nil {
-		w.Contract = name.String()
+	w = Work{Input: bytes.Clone(j.input), Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop}
+	if j.offer != nil {
+		w.Contract = j.offer.Name.String()
 	}
 	return w, true
 }

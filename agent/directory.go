@@ -3,7 +3,6 @@ package agent
 import (
 	"crypto/ed25519"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -12,18 +11,8 @@ import (
 	"github.com/parley-agents/parley/protocol"
 )
 
-// Contract is a contract whatever its Go types are.
-type Contract interface {
-	Name() protocol.Name
-	bound() (*guard.Contract, error)
-}
-
-// Describe makes a typed contract a plain one, for lists of contracts.
-func Describe[In, Out any](c protocol.Contract[In, Out]) Contract { return described[In, Out]{c} }
-
-type described[In, Out any] struct{ protocol.Contract[In, Out] }
-
-func (d described[In, Out]) bound() (*guard.Contract, error) { return bind(d.Contract) }
+// Contract is a contract whatever its kind and its Go types are.
+type Contract = protocol.Declared
 
 // peer is another agent that the agent's model may ask.
 type peer struct {
@@ -32,15 +21,20 @@ type peer struct {
 }
 
 // Peer lets the agent's model ask another agent: each contract is offered to
-// it as a function, and only those. The name is a bare name of the host's own
+// it as a function, and only those. They are requests, queries and offers: what
+// several peers or a stream are needed for is a tool's to do. The name is a bare name of the host's own
 // authority or a whole URI; where it leads is the host's directory's business.
 func Peer(name string, contracts ...Contract) Option {
 	return option(func(a *Agent) {
 		p := peer{name: name}
 		for _, c := range contracts {
-			b, err := c.bound()
-			if err != nil {
+			b, err := guard.Bind(c)
+			switch {
+			case err != nil:
 				a.fault("peer %s: %w", name, err)
+				return
+			case b.Protocol != protocol.RequestV1 && b.Protocol != protocol.QueryV1 && b.Protocol != protocol.ProposeV1:
+				a.fault("peer %s: a model cannot ask for %s under %s", name, b.Name, b.Protocol)
 				return
 			}
 			p.contracts = append(p.contracts, b)
@@ -52,33 +46,31 @@ func Peer(name string, contracts ...Contract) Option {
 // directory knows where agents are and which keys are theirs.
 type directory struct {
 	mu    sync.RWMutex
-	links []Link
+	links map[string]Link // by the URI of an agent
 }
 
-// add puts a link in front of those known: a host that was reopened takes the
+// add makes the link the one to its agents: a host that was reopened takes the
 // place of the one that was dropped.
 func (d *directory) add(l Link) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	kept := []Link{l}
-	for _, old := range d.links {
-		if slices.ContainsFunc(old.agents, func(uri string) bool { return !slices.Contains(l.agents, uri) }) {
-			kept = append(kept, old)
-		}
+	if d.links == nil {
+		d.links = map[string]Link{}
 	}
-	d.links = kept
+	for _, uri := range l.agents {
+		d.links[uri] = l
+	}
 }
 
 // find returns the transport to an agent and its key.
 func (d *directory) find(uri string) (Transport, ed25519.PublicKey, bool) {
 	d.mu.RLock()
-	defer d.mu.RUnlock()
-	for _, l := range d.links {
-		if slices.Contains(l.agents, uri) {
-			return l.transport, l.key(uri), true
-		}
+	l, ok := d.links[uri]
+	d.mu.RUnlock()
+	if !ok {
+		return nil, nil, false
 	}
-	return nil, nil, false
+	return l.transport, l.key(uri), true
 }
 
 // resolve makes a URI of a bare name.

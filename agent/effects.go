@@ -22,16 +22,55 @@ func (h *Host) fingerprint(content []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// checkEffect looks the key of an opening act up in the ledger. A key that is
-// new is claimed for this exchange; one that was used is answered without
-// doing anything again.
+// checkEffect looks the key of an opening act or an award up in the ledger. A
+// key that is new is claimed for this exchange; one that was used is answered
+// without doing anything again.
 func (s *step) checkEffect(ctx context.Context, e *envelope.Envelope) (error, error) {
 	h := e.Header()
-	if s.x.Version > 0 || h.IdempotencyKey == "" || e.Act() != envelope.Request {
+	award := s.awarded(e)
+	if h.IdempotencyKey == "" || !award && (s.x.Version > 0 || e.Act() != envelope.Request && e.Act() != envelope.Propose) {
 		return nil, nil
 	}
+	verdict, err := s.claim(ctx, e, award)
+	v, refused := errors.AsType[*guard.Violation](verdict)
+	if award && refused {
+		// What was proposed cannot be refused any more: the award fails.
+		s.answered = &draft{act: protocol.Utterance{Performative: envelope.Failure}, err: v.Told()}
+		return nil, err
+	}
+	return verdict, err
+}
+
+// awarded reports whether the message is an award to this side.
+func (s *step) awarded(e *envelope.Envelope) bool {
+	return e.Act() == envelope.Agree && s.x.State.Role == protocol.Participant && s.x.State.Protocol == protocol.ContractNetV1
+}
+
+// asked is what the effect is: the content of the opening act, or of the
+// proposal that an award accepts.
+func (s *step) asked(ctx context.Context, e *envelope.Envelope, award bool) ([]byte, error) {
+	if !award {
+		return e.Content(), nil
+	}
+	proposal, err := s.host.message(ctx, s.x.Key, store.Sent, e.InReplyTo())
+	if err != nil {
+		return nil, err
+	}
+	return proposal.Content(), nil
+}
+
+// claim looks the key up and, if it is new, claims it.
+func (s *step) claim(ctx context.Context, e *envelope.Envelope, award bool) (error, error) {
+	h := e.Header()
+	what, err := s.asked(ctx, e, award)
+	if err != nil {
+		return nil, err
+	}
 	k := store.EffectKey{Recipient: h.Receiver, Sender: h.Sender, Capability: h.Capability, Key: h.IdempotencyKey}
-	print := s.host.fingerprint(e.Content())
+	if award {
+		k.Capability = s.x.State.Capability
+	}
+	print := s.host.fingerprint(what)
 	known, err := s.host.store.Effect(ctx, k)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -73,15 +112,11 @@ func (s *step) recall(ctx context.Context, known store.Effect) error {
 // work was refused or stopped, or failed in a way that may pass, is free again:
 // whoever does the work anew meets the same EffectKey.
 func (s *step) settleEffect(ctx context.Context) error {
-	opening, err := s.open(ctx)
-	if err != nil {
+	key, err := s.effect(ctx)
+	if err != nil || key == "" {
 		return err
 	}
-	h := opening.Header()
-	if h.IdempotencyKey == "" {
-		return nil
-	}
-	k := store.EffectKey{Recipient: s.x.Owner, Sender: s.x.Peer, Capability: h.Capability, Key: h.IdempotencyKey}
+	k := store.EffectKey{Recipient: s.x.Owner, Sender: s.x.Peer, Capability: s.x.State.Capability, Key: key}
 	if len(s.set.Claim) > 0 { // claimed and ended in one step: nothing was done
 		s.set.Claim = nil
 		return nil
@@ -95,13 +130,36 @@ func (s *step) settleEffect(ctx context.Context) error {
 	}
 	told := s.x.State.Error
 	switch outcome := s.x.State.Outcome(); {
-	case outcome == protocol.OK, outcome == protocol.Failed && (told == nil || !told.Retriable):
+	case outcome.OK(), outcome == protocol.Failed && (told == nil || !told.Retriable):
 		known.Status = store.Ended
 		s.set.Effects = append(s.set.Effects, known)
 	default:
 		s.set.Release = append(s.set.Release, k)
 	}
 	return nil
+}
+
+// effect is the key of the exchange's effect, "" if it has none: that of the
+// award in a contract net, elsewhere that of the opening act.
+func (s *step) effect(ctx context.Context) (string, error) {
+	if s.x.State.Protocol != protocol.ContractNetV1 {
+		opening, err := s.open(ctx)
+		if err != nil {
+			return "", err
+		}
+		return opening.Header().IdempotencyKey, nil
+	}
+	if s.x.State.Award == "" {
+		return "", nil
+	}
+	if s.award != nil {
+		return s.award.Header().IdempotencyKey, nil
+	}
+	award, err := s.host.message(ctx, s.x.Key, store.Received, s.x.State.Award)
+	if err != nil {
+		return "", err
+	}
+	return award.Header().IdempotencyKey, nil
 }
 
 // effectKey is the identity of an effect outside the host: the same for every

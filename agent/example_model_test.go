@@ -139,8 +139,8 @@ func ExampleOfferWhen() {
 }
 
 // Contracts of different Go types go into one list.
-func ExampleDescribe() {
-	for _, c := range []agent.Contract{agent.Describe(Buy), agent.Describe(Menu)} {
+func ExampleContract() {
+	for _, c := range []agent.Contract{Buy, Menu} {
 		fmt.Println(c.Name())
 	}
 	// Output:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -110,7 +111,7 @@ func (x *Exchange[Out]) Wait(ctx context.Context) (Out, error) {
 		var none Out
 		return none, err
 	}
-	return schema.Decode[Out](x.contract.ReadResult(), final.Content())
+	return schema.Decode[Out](x.contract.Read(x.contract.Result), final.Content())
 }
 
 // Cancel withdraws the question. It returns when the cancel is durable; Wait
@@ -179,11 +180,7 @@ func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error
 // withdraw sends cancel, if the exchange is in a state that can be cancelled.
 func (h *Host) withdraw(ctx context.Context, k store.Key) error {
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
-		p, err := protocol.Lookup(s.x.State.Protocol)
-		if err != nil {
-			return err
-		}
-		if _, ok := p.Table(s.x.State.Role).Next(s.x.State.State, "!cancel"); !ok {
+		if !cancellable(s.x.State) {
 			return errNothing
 		}
 		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Cancel}})
@@ -193,7 +190,17 @@ func (h *Host) withdraw(ctx context.Context, k store.Key) error {
 
 // cancel withdraws an exchange that nobody waits for any more.
 func (h *Host) cancel(ctx context.Context, k store.Key) {
-	if err := h.withdraw(ctx, k); err != nil && !errors.Is(err, ErrStopped) {
+	h.cancelFailed(ctx, k, h.withdraw(ctx, k))
+}
+
+// cancellable reports whether the exchange's owner may send a cancel now.
+func cancellable(x protocol.Exchange) bool {
+	return slices.Contains(x.Moves(), protocol.Utterance{Performative: envelope.Cancel})
+}
+
+// cancelFailed reports why a cancel could not be written.
+func (h *Host) cancelFailed(ctx context.Context, k store.Key, err error) {
+	if err != nil && !errors.Is(err, ErrStopped) {
 		h.observe(ctx, Observation{Name: CancelFailed, Owner: k.Owner, Conversation: k.Conversation, Peer: k.Peer, Err: err})
 	}
 }

@@ -32,7 +32,7 @@ type function struct {
 // effect reports whether the call has effects outside the exchange, so that
 // nothing of it may be completed by guessing.
 func (f *function) effect() bool {
-	return f.tool != nil && f.tool.repeat != ReadOnly || f.contract != nil && f.contract.Protocol == protocol.RequestV1
+	return f.tool != nil && f.tool.repeat != ReadOnly || f.contract != nil && f.contract.Effects
 }
 
 // decline is what a model says when it refuses or fails.
@@ -41,22 +41,82 @@ type decline struct {
 	Reason string `json:"reason" jsonschema:"pattern=^[a-z][a-z0-9-]*$,maxLength=40" jsonschema_description:"one lower-case word, such as no-availability"`
 }
 
-// functions lists what the model of the agent can do in an exchange of the
-// offer: the acts that end a turn, the agent's tools and the contracts of the
-// peers it may ask. Which of them it may do now is available's to say.
-func (a *Agent) functions(o *offer) ([]*function, error) {
+// The functions of a turn that are no performatives of their own: a
+// contribution that disagrees, an item of a stream, and word of progress. The
+// last two do not end the turn.
+const (
+	dissent  = "dissent"
+	item     = "item"
+	progress = "progress"
+)
+
+// reserved reports whether a tool may not have the name.
+func reserved(name string) bool {
+	return slices.Contains(envelope.Performatives(), envelope.Performative(name)) || strings.Contains(name, "__") ||
+		name == dissent || name == item || name == progress
+}
+
+// ends reports whether the function is an act that ends the turn.
+func (f *function) ends() bool { return f.move != nil && !f.tells() }
+
+// tells reports whether the function tells something and the turn goes on.
+func (f *function) tells() bool { return f.move != nil && (f.name == item || f.name == progress) }
+
+// moves are the functions for the acts of the job's phase.
+func (j *job) moves() ([]*function, error) {
 	declined, err := schema.For[decline]("parley.decline/v1")
 	if err != nil {
 		return nil, err
 	}
-	move := func(u protocol.Utterance, params *schema.Schema, description string) *function {
-		return &function{name: string(u.Performative), move: &u, params: params, description: description + " This ends your turn."}
+	nothing, err := schema.For[protocol.Empty]("parley.empty/v1")
+	if err != nil {
+		return nil, err
 	}
-	list := []*function{
-		move(protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}, o.Result, "Give the result."),
-		move(protocol.Utterance{Performative: envelope.Refuse}, declined, "Say that you will not do it, before anything was started."),
-		move(protocol.Utterance{Performative: envelope.Failure}, declined, "Say that you tried and could not."),
+	final := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}
+	partial := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Partial}
+	move := func(name string, u protocol.Utterance, params *schema.Schema, description string) *function {
+		return &function{name: name, move: &u, params: params, description: description}
 	}
+	act := func(u protocol.Utterance, params *schema.Schema, description string) *function {
+		return move(string(u.Performative), u, params, description+" This ends your turn.")
+	}
+	o := j.offer
+	var list []*function
+	refusal := "Say that you will not do it, before anything was started."
+	switch j.phase {
+	case answering, performing:
+		list = append(list, act(final, o.Result, "Give the result."))
+	case bidding:
+		list = append(list, act(j.phase.act(), o.Bid, "Make your proposal."))
+		refusal = "Say that you make no proposal."
+	case considering:
+		list = append(list, act(j.phase.act(), nothing, "Accept what is offered."))
+		refusal = "Reject what is offered."
+	case publishing:
+		list = append(list, move(item, partial, o.Item, "Tell the next item. Your turn goes on."), act(final, nothing, "End the stream."))
+	case contributing:
+		list = append(list, act(partial, o.Contribution, "Give your contribution."),
+			move(dissent, partial, o.Contribution, "Give a contribution that disagrees. This ends your turn."))
+		refusal = "Say that you abstain."
+	}
+	if o.Progress != nil && (j.phase == answering || j.phase == performing) {
+		list = append(list, move(progress, partial, o.Progress, "Tell how far you have come. Your turn goes on."))
+	}
+	return append(list,
+		act(protocol.Utterance{Performative: envelope.Refuse}, declined, refusal),
+		act(protocol.Utterance{Performative: envelope.Failure}, declined, "Say that you tried and could not."),
+	), nil
+}
+
+// functions lists what the model of the agent can do in a phase of an exchange:
+// its acts, the agent's tools and the contracts of the peers it may ask. Which
+// of them it may do now is available's to say.
+func (j *job) functions() ([]*function, error) {
+	list, err := j.moves()
+	if err != nil {
+		return nil, err
+	}
+	a := j.agent
 	for _, t := range a.tools {
 		list = append(list, &function{name: t.name, description: t.description, params: t.input, tool: t})
 	}
@@ -118,11 +178,7 @@ func (t *turn) available(ctx context.Context) ([]*function, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the exchange: %w", err)
 	}
-	p, err := protocol.Lookup(x.State.Protocol)
-	if err != nil {
-		return nil, err
-	}
-	moves := p.Moves(x.State.Role, x.State.State)
+	moves := x.State.Moves()
 	var list []*function
 	for _, f := range t.functions {
 		if f.move != nil && slices.Contains(moves, *f.move) || f.move == nil && t.job.agent.mayOffer(ctx, f.name) {

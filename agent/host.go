@@ -65,6 +65,7 @@ type Host struct {
 	tokens  tokens
 	out     outgoing
 	asked   asked
+	parties assemblies
 }
 
 type hostState int

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,16 +16,25 @@ import (
 	"github.com/parley-agents/parley/store"
 )
 
-// job is the work on one exchange that the agent takes part in.
+// job is one phase of the work on an exchange that the agent takes part in.
 type job struct {
-	host    *Host
-	agent   *Agent
-	key     store.Key
+	host  *Host
+	agent *Agent
+	key   store.Key
+	phase phase
+	// offer is nil when the agent no longer answers the contract.
+	offer   *offer
 	opening *envelope.Envelope
-	header  envelope.Header
-	fence   int64
-	// cancelled: the peer withdrew the exchange before this run began.
-	cancelled bool
+	// header is that of the act which the work answers: the opening act, the
+	// latest call or the award. Its capability is always the opening act's.
+	header envelope.Header
+	// input is what was asked for, bid what the agent proposed before it got
+	// the award.
+	input, bid []byte
+	fence      int64
+	// cancelled: the peer withdrew the exchange before this run began, and late:
+	// its time was over too, so that the cancel is all that is left to answer.
+	cancelled, late bool
 
 	mu     sync.Mutex
 	agreed bool
@@ -37,7 +47,7 @@ func (j *job) records(ctx context.Context) (*recorder, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.record == nil {
-		r, err := recall(ctx, j.host, j.key)
+		r, err := recall(ctx, j.host, j.key, j.scope())
 		if err != nil {
 			return nil, err
 		}
@@ -46,37 +56,74 @@ func (j *job) records(ctx context.Context) (*recorder, error) {
 	return j.record, nil
 }
 
-// jobs are the running ones.
-type jobs struct {
-	mu      sync.Mutex
-	running map[store.Key]context.CancelCauseFunc
+// scope sets the records of a later phase, or of a later round of bids, apart
+// from those of the first one.
+func (j *job) scope() string {
+	if j.header.MessageID == j.opening.ID() {
+		return ""
+	}
+	return scopeMark + string(j.phase) + ":" + j.header.MessageID + "/"
 }
 
-func (j *jobs) start(k store.Key, cancel context.CancelCauseFunc) bool {
+// jobs are the running ones, one for each exchange.
+type jobs struct {
+	mu      sync.Mutex
+	running map[store.Key]*run
+}
+
+// run is a job that runs.
+type run struct {
+	cancel context.CancelCauseFunc
+	// again: more became due while it ran.
+	again bool
+	// window bounds what the job has told and nobody has received yet.
+	window chan struct{}
+}
+
+// start registers a run; if there is one, that one will look again when it is
+// done, and start returns nil.
+func (j *jobs) start(k store.Key, cancel context.CancelCauseFunc) *run {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.running == nil {
-		j.running = map[store.Key]context.CancelCauseFunc{}
+		j.running = map[store.Key]*run{}
 	}
-	if j.running[k] != nil {
+	if before := j.running[k]; before != nil {
+		before.again = true
+		return nil
+	}
+	r := &run{cancel: cancel, window: make(chan struct{}, maxUntold)}
+	j.running[k] = r
+	return r
+}
+
+// stop tells the run to stop, if there is one. It looks again when it is done:
+// it may have been about to find that nothing was left to do.
+func (j *jobs) stop(k store.Key, cause error) (running bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := j.running[k]
+	if r == nil {
 		return false
 	}
-	j.running[k] = cancel
+	r.cancel(cause)
+	r.again = true
 	return true
 }
 
-func (j *jobs) stop(k store.Key, cause error) {
+func (j *jobs) of(k store.Key) *run {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if cancel := j.running[k]; cancel != nil {
-		cancel(cause)
-	}
+	return j.running[k]
 }
 
-func (j *jobs) end(k store.Key) {
+// end takes a run off and reports whether more became due.
+func (j *jobs) end(k store.Key) (again bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	again = j.running[k].again
 	delete(j.running, k)
+	return again
 }
 
 // resume starts the work that an earlier host of the store had in hand.
@@ -88,25 +135,64 @@ func (h *Host) resume(ctx context.Context) error {
 		}
 		for _, row := range rows {
 			k := store.Key{Owner: owner, Conversation: row.Conversation, Peer: row.Sender}
-			h.group.Go(func() { h.runJob(k) })
+			h.group.Go(func() { h.work(k) })
+		}
+		if err := h.resumeGathers(ctx, owner); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (h *Host) startJob(k store.Key) { h.spawn(func() { h.runJob(k) }) }
-
-// runJob runs the handler of an exchange and concludes it. When the host ends
-// first, the work stays in the inbox for the next host.
-func (h *Host) runJob(k store.Key) {
-	ctx, cancel := context.WithCancelCause(h.running)
-	defer cancel(nil)
-	if !h.jobs.start(k, cancel) {
-		return
+// resumeGathers looks at the gathers that the owner holds: the last answer may
+// have come in just before an earlier host ended.
+func (h *Host) resumeGathers(ctx context.Context, owner string) error {
+	live, err := h.store.Exchanges(ctx, owner, "")
+	if err != nil {
+		return fmt.Errorf("reading the exchanges of %s: %w", owner, err)
 	}
-	defer h.jobs.end(k)
+	held := map[store.Key]bool{}
+	for _, x := range live {
+		if x.State.Role == protocol.Initiator && x.State.Protocol == protocol.GatherV1 && x.State.Fence == "" {
+			held[conversationKey(x.Key)] = true
+		}
+	}
+	for k := range held {
+		h.group.Go(func() {
+			a, err := h.assembly(h.running, k)
+			if err == nil {
+				err = h.reduce(h.running, a, h.seam.now())
+			}
+			if err != nil && h.running.Err() == nil {
+				h.report(h.running, WorkFailed, k, err)
+			}
+		})
+	}
+	return nil
+}
+
+func (h *Host) startJob(k store.Key) { h.spawn(func() { h.work(k) }) }
+
+// work does what is due in an exchange, phase by phase.
+func (h *Host) work(k store.Key) {
+	for again := true; again; {
+		ctx, cancel := context.WithCancelCause(h.running)
+		r := h.jobs.start(k, cancel)
+		if r == nil {
+			cancel(nil)
+			return
+		}
+		h.runJob(ctx, cancel, k)
+		again = h.jobs.end(k) && h.running.Err() == nil
+		cancel(nil)
+	}
+}
+
+// runJob runs the handler of an exchange's phase and concludes it. When the
+// host ends first, the work stays in the inbox for the next host.
+func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k store.Key) {
 	// A cancel that comes now must find a handler to tell, so that it is answered.
-	j, o, err := h.prepare(h.running, k)
+	j, err := h.prepare(h.running, k)
 	if err != nil {
 		if h.running.Err() == nil {
 			h.report(h.running, WorkFailed, k, err)
@@ -120,7 +206,13 @@ func (h *Host) runJob(k store.Key) {
 		cancel(errStop) // before this run could be told
 	}
 	defer h.seam.clock.At(j.header.ReplyBy.Add(guard.Skew), func() { cancel(errLapsed) })() // the timer does it in time, if it can be written
-	res, err := j.run(context.WithValue(ctx, jobKey{}, j), o)
+	if j.phase == publishing {
+		defer h.probe(ctx, k)()
+	}
+	var res result
+	if err = errStop; !j.late {
+		res, err = j.run(context.WithValue(ctx, jobKey{}, j))
+	}
 	if h.running.Err() != nil {
 		return
 	}
@@ -131,61 +223,79 @@ func (h *Host) runJob(k store.Key) {
 			return
 		}
 		h.report(h.running, WorkFailed, k, err)
-		h.pause(unwrittenBackoff)
+		h.pause(h.running, unwrittenBackoff)
 	}
 }
 
-// pause waits for d, or for the host's end.
-func (h *Host) pause(d time.Duration) {
-	over := make(chan struct{})
-	stop := h.seam.clock.At(h.seam.now().Add(d), func() { close(over) })
-	defer stop()
-	select {
-	case <-over:
-	case <-h.running.Done():
-	}
-}
-
-// prepare reads what the job needs; it returns no job when the exchange has
-// ended meanwhile.
-func (h *Host) prepare(ctx context.Context, k store.Key) (*job, *offer, error) {
+// prepare reads what the job needs; it returns no job when nothing is owed.
+func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	x, err := h.store.Exchange(ctx, k)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the exchange: %w", err)
+		return nil, fmt.Errorf("reading the exchange: %w", err)
 	}
-	if x.State.Done() || !h.seam.now().Before(x.State.ReplyBy) {
-		return nil, nil, nil // the timer says what comes of it
+	late, cancelled := !h.seam.now().Before(x.State.ReplyBy), x.State.Cancel != ""
+	if x.State.Done() || !owes(x.State) || late && !cancelled {
+		return nil, nil // another act, or a timer, says what comes of it
 	}
 	opening, err := h.openingOf(ctx, x)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	row, err := h.store.Inbox(ctx, store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: x.State.Opening})
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the inbox row: %w", err)
+		return nil, fmt.Errorf("reading the inbox row: %w", err)
 	}
 	a := h.agents[k.Owner]
-	j := &job{host: h, agent: a, key: k, opening: opening, header: opening.Header(), fence: row.Attempt,
-		cancelled: x.State.Cancel != "", equals: map[string]int{}}
-	o := a.lookup(j.header.Capability)
-	if o == nil {
-		return j, nil, nil
+	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Header().Capability), opening: opening,
+		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late, equals: map[string]int{}}
+	return j, j.negotiated(ctx, x.State)
+}
+
+// negotiated reads what came after the opening act of a contract net: the
+// latest call, and the award with the proposal that it accepts.
+func (j *job) negotiated(ctx context.Context, x protocol.Exchange) error {
+	take := func(id string) (*envelope.Envelope, error) {
+		e, err := j.host.message(ctx, j.key, store.Received, id)
+		if err == nil {
+			j.header = e.Header()
+			j.header.Capability = x.Capability
+		}
+		return e, err
 	}
-	return j, o, nil
+	if x.Call != "" {
+		call, err := take(x.Call)
+		if err != nil {
+			return err
+		}
+		j.input = call.Content()
+	}
+	if x.Award == "" {
+		return nil
+	}
+	award, err := take(x.Award)
+	if err != nil {
+		return err
+	}
+	bid, err := j.host.message(ctx, j.key, store.Sent, award.InReplyTo())
+	if err != nil {
+		return err
+	}
+	j.bid = bid.Content()
+	return nil
 }
 
 // run calls the answer and turns a panic into an error.
-func (j *job) run(ctx context.Context, o *offer) (res result, err error) {
-	if o == nil {
+func (j *job) run(ctx context.Context) (res result, err error) {
+	if j.offer == nil {
 		return result{}, Fail(envelope.CodePermanent, "unsupported-version")
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			j.host.report(ctx, HandlerPanicked, j.key, panicked(p), slog.String("contract", o.Name.String()), slog.String("stack", string(debug.Stack())))
+			j.host.report(ctx, HandlerPanicked, j.key, panicked(p), slog.String("contract", j.offer.Name.String()), slog.String("stack", string(debug.Stack())))
 			err = Fail(envelope.CodePermanent, "handler-panic")
 		}
 	}()
-	return o.answer.answer(ctx, j, o, j.opening.Content())
+	return j.offer.answers[j.phase].answer(ctx, j)
 }
 
 // conclude ends the exchange by the act that the handler's outcome calls for.
@@ -206,20 +316,20 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 		return d
 	}
 	before := Act{Performative: d.act.Performative, To: j.key.Peer, Content: d.content}
-	if name, err := protocol.ParseName(j.header.Schema); err == nil {
-		before.Contract = name.String()
+	if j.offer != nil {
+		before.Contract = j.offer.Name.String()
 	}
 	if d.err != nil {
 		before.Code, before.Reason = d.err.Code, d.err.Reason
 	}
 	act, err := j.agent.passAct(context.WithValue(ctx, jobKey{}, j), j.key, before)
-	o := j.agent.lookup(j.header.Capability)
-	if err == nil && o != nil && d.act.Performative == envelope.Inform {
-		if err = o.Result.Validate(act.Content); err != nil {
-			err = fmt.Errorf("the result of %s, after the layers: %w", o.Name, err)
+	if err == nil && d.content != nil {
+		_, s := j.offer.Carries(d.act)
+		if err = s.Validate(act.Content); err != nil {
+			err = fmt.Errorf("the %s of %s, after the layers: %w", j.phase, j.offer.Name, err)
 		}
 	}
-	if d.act.Performative == envelope.Inform && err != nil {
+	if (d.act.Status == envelope.Final || d.act.Performative == envelope.Agree) && err != nil {
 		// The work was done: keeping its result back does not undo it.
 		if refused, ok := errors.AsType[*Decision](err); ok {
 			err = Fail(refused.Code, refused.Reason)
@@ -228,7 +338,7 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 	if err != nil {
 		return j.decide(result{}, err, cause)
 	}
-	if d.act.Performative == envelope.Inform {
+	if d.content != nil {
 		d.content = act.Content
 	}
 	if d.err != nil && (act.Code != d.err.Code || act.Reason != d.err.Reason) {
@@ -239,7 +349,7 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 
 func (j *job) end(ctx context.Context, d draft) error {
 	_, err := j.host.step(ctx, j.key, j.host.seam.now(), func(s *step) error {
-		row, err := j.host.store.Inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.header.MessageID})
+		row, err := j.host.store.Inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()})
 		if err != nil {
 			return fmt.Errorf("reading the inbox row: %w", err)
 		}
@@ -247,7 +357,13 @@ func (j *job) end(ctx context.Context, d draft) error {
 			return errNothing
 		}
 		s.opening = j.opening
-		return s.utter(ctx, s.legal(d))
+		fitting, ok := s.legal(d)
+		if !ok {
+			// Time, the fence or another act has settled it meanwhile.
+			j.host.counts.add("unsaid")
+			return errNothing
+		}
+		return s.utter(ctx, fitting)
 	})
 	return err
 }
@@ -256,8 +372,19 @@ func (j *job) end(ctx context.Context, d draft) error {
 func (j *job) decide(res result, failed, cause error) draft {
 	var decided *Decision
 	switch {
-	case failed == nil:
-		return draft{act: protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}, content: res.content, model: res.model}
+	case failed == nil, errors.Is(failed, errDissent):
+		d := draft{act: j.phase.act(), content: res.content, model: res.model}
+		if j.phase == contributing {
+			d.gather = &envelope.Gather{ID: j.header.Gather.ID}
+			if res.dissents || failed != nil {
+				d.gather.Stance = envelope.StanceDissent
+			}
+		}
+		if j.phase == bidding {
+			d.key = derivedID("proposal", j.key.Owner, j.header.MessageID)
+			d.replyBy = j.header.ReplyBy.Add(j.offer.holds)
+		}
+		return d
 	case errors.As(failed, &decided) && decided.Act == envelope.Failure:
 		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
 	case errors.Is(cause, errStop):
@@ -279,25 +406,31 @@ func (j *job) incident(failed error) draft {
 	return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: told}
 }
 
-// legal makes a refusal that comes after agree the failure that the table
-// allows, and an answer to a cancel that arrived meanwhile what fits it.
-func (s *step) legal(d draft) draft {
-	p, err := protocol.Lookup(s.x.State.Protocol)
-	if err != nil {
-		return d
-	}
-	table := p.Table(s.x.State.Role)
-	can := func(d draft) bool {
-		_, ok := table.Next(s.x.State.State, d.event())
-		return ok
+// legal makes of what was decided the act that the state allows by now: a
+// refusal after work has started is a failure, and whatever a cancel met half
+// done has stopped. It reports false when nothing is left to say.
+func (s *step) legal(d draft) (draft, bool) {
+	moves := s.x.State.Moves()
+	can := func(u protocol.Utterance) bool { return slices.Contains(moves, u) }
+	inform := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}
+	cancelled := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}
+	failure := protocol.Utterance{Performative: envelope.Failure}
+	if can(d.act) {
+		return d, true
 	}
 	switch {
-	case d.act.Performative == envelope.Refuse && !can(d):
-		d.act.Performative = envelope.Failure
-	case d.act.Status == envelope.Cancelled && !can(d):
-		d = draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeCancelled, "lapsed")}
+	case d.act.Performative == envelope.Agree && can(inform):
+		// The offer was accepted before the cancel came.
+		return draft{act: inform, model: d.model}, true
+	case d.act.Performative == envelope.Refuse && can(failure):
+		d.act = failure
+		return d, true
+	case d.act != cancelled && can(cancelled):
+		return draft{act: cancelled}, true
+	case d.act == cancelled && can(failure):
+		return draft{act: failure, err: envelope.NewError(envelope.CodeCancelled, "lapsed")}, true
 	}
-	return d
+	return d, false
 }
 
 // agree lets the peer know that work has started, once.

@@ -165,12 +165,12 @@ func scenes() map[string]scene {
 		agent.Repaired:        {model: agenttest.NewScript(agenttest.Calls(agenttest.Call("inform", `{"text": "`+secret+`",}`)))},
 		agent.SendFailed:      {answers: remarks(fine), through: func(next agent.Transport) agent.Transport { return unplugged{next, new(atomic.Bool)} }},
 		agent.MessageDead:     {answers: remarks(fine), through: func(agent.Transport) agent.Transport { return cut{} }},
-		agent.StoreFailed:     {answers: remarks(fine), fails: once(func(w store.WriteSet) bool { return w.Exchange == nil && len(w.Deliveries) > 0 })},
+		agent.StoreFailed:     {answers: remarks(fine), fails: once(func(w store.WriteSet) bool { return len(w.Exchanges) == 0 && len(w.Deliveries) > 0 })},
 		agent.WorkFailed:      {answers: remarks(fine), fails: once(completes)},
 		agent.TimerFailed: {answers: remarks(patient), fails: once(func(w store.WriteSet) bool {
 			return slices.ContainsFunc(w.Entries, func(e store.Entry) bool { return e.Kind == store.Fired })
 		})},
-		agent.CancelFailed: {answers: remarks(patient), leave: true, fails: once(func(w store.WriteSet) bool { return w.DropUnsent })},
+		agent.CancelFailed: {answers: remarks(patient), leave: true, fails: once(func(w store.WriteSet) bool { return len(w.DropUnsent) > 0 })},
 		agent.AuthRefused: {answers: remarks(patient), after: func(t *testing.T, _, _ *agent.Agent, _, b *agent.Host, opening *envelope.Envelope) {
 			_, _ = b.Deliver(t.Context(), opening.Resend(2, secret).Bytes())
 		}},

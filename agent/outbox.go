@@ -133,64 +133,76 @@ func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	}
 	// The attempt is durable before the bytes leave: a crash in between costs
 	// a number, never a second first attempt.
-	delivery.NextAt = now.Add(h.cfg.CarrierTimeout + h.backoff(delivery.Attempt))
+	delivery.NextAt = nextTry(row, now, h.cfg.CarrierTimeout+h.backoff(delivery.Attempt))
 	if !h.record(ctx, row, delivery) {
 		return false
 	}
-	replies, err := h.transmit(ctx, row, delivery.Attempt)
+	e, replies, err := h.transmit(ctx, row, delivery.Attempt)
 	if ctx.Err() != nil {
 		return false
 	}
 	if err == nil {
-		err = h.settle(ctx, row, &delivery, replies)
+		err = h.settle(ctx, e, row, &delivery, replies)
 	}
 	if err != nil {
 		delivery.Status, delivery.LastError = store.Pending, err.Error()
-		delivery.NextAt = h.seam.now().Add(h.backoff(delivery.Attempt))
+		delivery.NextAt = nextTry(row, h.seam.now(), h.backoff(delivery.Attempt))
 		h.report(ctx, SendFailed, row.Key(), err, slog.String("message", row.MessageID), slog.Int("attempt", delivery.Attempt))
 	}
 	return h.record(ctx, row, delivery)
 }
 
+// nextTry is when a message is sent again after a wait: no later than the moment
+// when it no longer helps, since what stands behind it waits for that.
+func nextTry(row store.Outbox, now time.Time, wait time.Duration) time.Time {
+	last := row.ExpiresAt.Add(time.Millisecond)
+	if next := now.Add(wait); next.Before(last) || last.Before(now) {
+		return next
+	}
+	return last
+}
+
 // stillDue reads the row again: since it was listed as due, another send of it
 // may have come and gone, and a stale row would repeat its attempt.
 func (h *Host) stillDue(ctx context.Context, listed store.Outbox, now time.Time) (store.Outbox, bool, error) {
-	rows, err := h.store.Outbox(ctx, listed.Key())
+	row, err := h.store.OutboxRow(ctx, listed.Owner, listed.MessageID)
+	if errors.Is(err, store.ErrNotFound) {
+		return listed, false, nil
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			h.report(ctx, StoreFailed, listed.Key(), err, slog.String("message", listed.MessageID))
 		}
 		return listed, false, err
 	}
-	for _, row := range rows {
-		if row.MessageID == listed.MessageID {
-			return row, row.Status == store.Pending && !row.NextAt.After(now), nil
-		}
-	}
-	return listed, false, nil
+	return row, row.Status == store.Pending && !row.NextAt.After(now), nil
 }
 
 func (h *Host) record(ctx context.Context, row store.Outbox, d store.Delivery) bool {
 	err := h.store.Commit(ctx, store.WriteSet{Deliveries: []store.Delivery{d}})
+	if err == nil && d.Status != store.Pending {
+		h.jobs.heard(row.Key())
+	}
 	if err != nil && ctx.Err() == nil {
 		h.report(ctx, StoreFailed, row.Key(), err, slog.String("message", d.MessageID))
 	}
 	return err == nil
 }
 
-// transmit sends the bytes of one attempt.
-func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) ([][]byte, error) {
+// transmit sends the bytes of one attempt and returns what was sent and what
+// came back.
+func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) (*envelope.Envelope, [][]byte, error) {
 	e, err := h.message(ctx, row.Key(), store.Sent, row.MessageID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	carrier, _, ok := h.dir.find(row.Receiver)
 	if !ok {
-		return nil, fmt.Errorf("sending to %s: %w", row.Receiver, errUnreachable)
+		return nil, nil, fmt.Errorf("sending to %s: %w", row.Receiver, errUnreachable)
 	}
 	token, err := h.token(row.Owner, row.Receiver)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ctx, cancel := until(ctx, h.seam.clock, h.seam.now().Add(h.cfg.CarrierTimeout))
 	defer cancel()
@@ -198,12 +210,12 @@ func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) ([][
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return replies, err
+	return e, replies, err
 }
 
 // settle reads what came back with a message: its receipt, or the stored acts
 // of an exchange that had it already.
-func (h *Host) settle(ctx context.Context, row store.Outbox, d *store.Delivery, replies [][]byte) error {
+func (h *Host) settle(ctx context.Context, sent *envelope.Envelope, row store.Outbox, d *store.Delivery, replies [][]byte) error {
 	if len(replies) == 0 {
 		return errors.New("the carrier brought no answer")
 	}
@@ -225,7 +237,7 @@ func (h *Host) settle(ctx context.Context, row store.Outbox, d *store.Delivery, 
 		if e.InReplyTo() != row.MessageID {
 			return fmt.Errorf("answer of %s: it answers another message", row.Receiver)
 		}
-		if err := h.receipt(ctx, row, d, e); err != nil {
+		if err := h.receipt(ctx, sent, row, d, e); err != nil {
 			return err
 		}
 	}
@@ -233,18 +245,21 @@ func (h *Host) settle(ctx context.Context, row store.Outbox, d *store.Delivery, 
 }
 
 // receipt applies a receipt of a message of ours.
-func (h *Host) receipt(ctx context.Context, row store.Outbox, d *store.Delivery, e *envelope.Envelope) error {
+func (h *Host) receipt(ctx context.Context, sent *envelope.Envelope, row store.Outbox, d *store.Delivery, e *envelope.Envelope) error {
 	told := e.Header().Error
 	switch {
+	case e.ReceiptKind() == envelope.Ack && sent.Header().Fence != nil:
+		d.Status = store.Delivered
+		return h.apply(ctx, row.Key(), protocol.Receive(e), protocol.Receiving(e), e)
 	case e.ReceiptKind() == envelope.Ack:
 		d.Status = store.Delivered
-		return nil
+		return h.renew(ctx, row.Key())
 	case told != nil && told.Reason == guard.ReasonInProgress:
 		// The receiver has it and works on it.
 		d.Status = store.Delivered
 		return nil
 	case told != nil && told.Retriable:
-		d.NextAt = h.seam.now().Add(max(told.RetryAfter, h.backoff(d.Attempt)))
+		d.NextAt = nextTry(row, h.seam.now(), max(told.RetryAfter, h.backoff(d.Attempt)))
 		d.LastError = told.Reason
 		return nil
 	}
@@ -256,7 +271,12 @@ func (h *Host) receipt(ctx context.Context, row store.Outbox, d *store.Delivery,
 	if e.ReceiptKind() == envelope.NotUnderstood {
 		in, on = protocol.Receive(e), protocol.Receiving(e)
 	}
-	_, err := h.step(ctx, row.Key(), h.seam.now(), func(s *step) error {
+	return h.apply(ctx, row.Key(), in, on, e)
+}
+
+// apply takes the step of a receipt that moves an exchange.
+func (h *Host) apply(ctx context.Context, k store.Key, in protocol.Input, on protocol.Event, e *envelope.Envelope) error {
+	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
 		err := s.apply(ctx, in, entryOf(store.Received, on, e))
 		if _, illegal := errors.AsType[*protocol.Violation](err); illegal {
 			return errNothing // the exchange has moved on without the message

@@ -60,11 +60,15 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 			begin(c)
 			data, err := t.runTool(ctx, c)
 			keep(c, data, err)
+		case c.function.tells():
+			begin(c)
+			data, err := t.tellPeer(ctx, c)
+			keep(c, data, err)
 		}
 	}
 	group.Wait()
 	for _, c := range r.calls {
-		if c.fault == nil && c.function.move != nil {
+		if c.fault == nil && c.function.ends() {
 			r.results[c.id] = mustJSON(outcome{Outcome: "not-taken", Reason: "calls-first"})
 		}
 		_, integrity := c.origin()
@@ -95,7 +99,10 @@ func (t *turn) askPeer(ctx context.Context, c call) ([]byte, error) {
 	// effect, whatever made it repeat itself.
 	q.key = derivedID(append(t.job.business(), "order", q.to, q.contract.Name.String(), string(t.job.host.fingerprint(c.args)))...)
 	final, err := q.ask(ctx)
-	if err == nil {
+	switch {
+	case err == nil && final.Act() == envelope.Agree:
+		return mustJSON(outcome{Outcome: "accepted"}), nil
+	case err == nil:
 		return mustJSON(outcome{Outcome: "ok", Result: final.Content()}), nil
 	}
 	if ctx.Err() != nil {
@@ -112,6 +119,7 @@ func (t *turn) told(c call, err error) ([]byte, error) {
 	}
 	var (
 		refused       *protocol.RefusedError
+		rejected      *protocol.RejectedError
 		failed        *protocol.FailedError
 		notUnderstood *protocol.NotUnderstoodError
 		cancelled     *protocol.CancelledError
@@ -122,6 +130,8 @@ func (t *turn) told(c call, err error) ([]byte, error) {
 	switch {
 	case errors.As(err, &refused):
 		return say("refused", refused.Ending)
+	case errors.As(err, &rejected):
+		return say("rejected", rejected.Ending)
 	case errors.As(err, &failed):
 		return say("failed", failed.Ending)
 	case errors.As(err, &notUnderstood):
@@ -140,6 +150,24 @@ func (t *turn) told(c call, err error) ([]byte, error) {
 		return mustJSON(outcome{Outcome: "refused", Code: envelope.CodePermanent, Reason: "unknown-peer"}), nil
 	}
 	return nil, fmt.Errorf("calling %s: %w", c.name, err)
+}
+
+// tellPeer tells an item or a step of progress. Its message id follows from the
+// call, so a second run finds it sent.
+func (t *turn) tellPeer(ctx context.Context, c call) ([]byte, error) {
+	if c.function.name == item {
+		if failed := t.job.agent.checked(ctx, t.job.offer, publishing, c.args); failed != nil {
+			return mustJSON(outcome{Outcome: "failed", Code: envelope.CodeValidation, Reason: "check", Hint: shown(failed.Error())}), nil
+		}
+	}
+	err := t.job.tell(ctx, "call "+c.id, c.args)
+	switch vetoed, ok := errors.AsType[*Decision](err); {
+	case err == nil:
+		return mustJSON(outcome{Outcome: "ok"}), nil
+	case ok:
+		return mustJSON(outcome{Outcome: "refused", Code: vetoed.Code, Reason: vetoed.Reason}), nil
+	}
+	return nil, err
 }
 
 // runTool runs one of the agent's own tools, unless its result is recorded.

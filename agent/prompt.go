@@ -20,13 +20,21 @@ func (t *turn) messages(ctx context.Context) ([]llm.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	question, err := channel.Quote(t.job.key.Peer, envelope.Peer.Min(t.job.header.Labels.Integrity), t.input)
+	question, err := channel.Quote(t.job.key.Peer, envelope.Peer.Min(t.job.header.Labels.Integrity), t.job.input)
 	if err != nil {
 		return nil, err
 	}
 	list := []llm.Message{
 		{Role: llm.RoleSystem, Text: t.system(ctx, channel)},
 		{Role: llm.RoleUser, Text: question},
+	}
+	if t.job.bid != nil {
+		// The agent's own words, but made of what the peer asked for.
+		bid, err := channel.Quote(t.job.agent.name, envelope.Peer.Min(t.job.header.Labels.Integrity), t.job.bid)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, llm.Message{Role: llm.RoleUser, Text: "You proposed this, and it was accepted:\n" + bid})
 	}
 	for _, r := range t.history {
 		more, err := r.messages(channel)
@@ -45,13 +53,30 @@ func (t *turn) system(ctx context.Context, c guard.Channel) string {
 			parts = append(parts, text)
 		}
 	}
-	parts = append(parts, fmt.Sprintf("You are the agent %s. You were asked for %s.", t.job.agent.name, t.offer.Name))
+	parts = append(parts, fmt.Sprintf("You are the agent %s. %s", t.job.agent.name, t.job.task()))
 	if t.chat {
 		parts = append(parts, "Call functions to find things out as often as you need, then answer in plain text.")
 	} else {
 		parts = append(parts, "Answer only by calling functions: those that find things out as often as you need, then exactly one that ends your turn.")
 	}
 	return strings.Join(append(parts, c.Rule()), "\n\n")
+}
+
+// task says in a sentence what the work is.
+func (j *job) task() string {
+	switch j.phase {
+	case bidding:
+		return fmt.Sprintf("You are called to make a proposal for %s.", j.offer.Name)
+	case performing:
+		return fmt.Sprintf("Your proposal for %s got the award: deliver what you proposed.", j.offer.Name)
+	case considering:
+		return fmt.Sprintf("You are offered %s and decide whether you accept.", j.offer.Name)
+	case publishing:
+		return fmt.Sprintf("You publish %s to a subscriber.", j.offer.Name)
+	case contributing:
+		return fmt.Sprintf("You are one of several who contribute to %s.", j.offer.Name)
+	}
+	return fmt.Sprintf("You were asked for %s.", j.offer.Name)
 }
 
 // messages are the model's reply as it stands after repair, and the results.

@@ -113,6 +113,9 @@ func (s *step) accept(ctx context.Context, e *envelope.Envelope) (*envelope.Enve
 	if err := s.take(ctx, e); err != nil {
 		return nil, err
 	}
+	if s.receipt != nil {
+		return s.receipt, nil
+	}
 	return s.seal(envelope.Ack, e, nil)
 }
 
@@ -122,15 +125,16 @@ func (s *step) arrived(ctx context.Context, messageID string) error {
 	if messageID == "" || s.x.Version == 0 {
 		return nil
 	}
-	rows, err := s.host.store.Outbox(ctx, s.x.Key)
-	if err != nil {
-		return fmt.Errorf("reading the outbox of %s: %w", s.x.Conversation, err)
+	r, err := s.host.store.OutboxRow(ctx, s.x.Owner, messageID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
 	}
-	for _, r := range rows {
-		if r.MessageID == messageID && r.Status == store.Pending && r.Attempt > 0 {
-			s.set.Deliveries = append(s.set.Deliveries, store.Delivery{Owner: r.Owner, MessageID: r.MessageID,
-				Status: store.Delivered, Attempt: r.Attempt, NextAt: r.NextAt, LastError: r.LastError})
-		}
+	if err != nil {
+		return fmt.Errorf("reading the outbox row of %s: %w", messageID, err)
+	}
+	if r.Key() == s.x.Key && r.Status == store.Pending && r.Attempt > 0 {
+		s.set.Deliveries = append(s.set.Deliveries, store.Delivery{Owner: r.Owner, MessageID: r.MessageID,
+			Status: store.Delivered, Attempt: r.Attempt, NextAt: r.NextAt, LastError: r.LastError})
 	}
 	return nil
 }
@@ -145,7 +149,7 @@ func (s *step) enter(e *envelope.Envelope) {
 	if keep := e.ReplyBy().Add(inboxGrace); keep.After(row.ExpiresAt) {
 		row.ExpiresAt = keep
 	}
-	if s.x.Version == 0 && e.Act() != envelope.Cancel {
+	if s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
 		row.Status, row.LeaseUntil = store.InProgress, s.now.Add(leaseTTL)
 	}
 	s.set.Accept = append(s.set.Accept, row)
@@ -157,9 +161,15 @@ func (s *step) take(ctx context.Context, e *envelope.Envelope) error {
 		h := e.Header()
 		s.x.State = protocol.Open(h.Protocol, h.ConversationID, h.Receiver, h.Sender, protocol.Participant)
 		s.x.Correlation = h.CorrelationID
+		if c := s.host.agents[h.Receiver].find(h.Capability); c != nil {
+			s.x.State.MaxRounds = c.Rounds
+		}
 	}
 	if e.InReplyTo() == "" && e.Act() != envelope.Cancel || s.x.State.State == protocol.Start {
 		s.opening = e
+	}
+	if s.awarded(e) {
+		s.award = e
 	}
 	return s.apply(ctx, protocol.Receive(e), entryOf(store.Received, protocol.Receiving(e), e))
 }

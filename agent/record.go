@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/parley-agents/parley/llm"
@@ -17,6 +18,8 @@ import (
 type recorder struct {
 	host *Host
 	key  store.Key
+	// scope stands before the names of the job's records.
+	scope string
 
 	mu      sync.Mutex
 	next    int
@@ -42,14 +45,22 @@ type mended struct {
 	GaveUp *repair.Violation `json:"gave_up,omitempty"`
 }
 
-// recall reads what earlier runs of the work recorded.
-func recall(ctx context.Context, h *Host, k store.Key) (*recorder, error) {
+// scopeMark begins the scope of a later phase; no name of a record does.
+const scopeMark = "@"
+
+// recall reads what earlier runs of the work recorded under the scope.
+func recall(ctx context.Context, h *Host, k store.Key, scope string) (*recorder, error) {
 	turns, err := h.store.Turns(ctx, k)
 	if err != nil {
 		return nil, fmt.Errorf("reading the records of %s: %w", k.Conversation, err)
 	}
-	r := &recorder{host: h, key: k, next: len(turns) + 1, mended: map[string][]mended{}, called: map[string]bool{}, results: map[string][]byte{}}
+	r := &recorder{host: h, key: k, scope: scope, next: len(turns) + 1, mended: map[string][]mended{}, called: map[string]bool{}, results: map[string][]byte{}}
 	for _, t := range turns {
+		name, within := strings.CutPrefix(t.Name, scope)
+		if !within || scope == "" && strings.HasPrefix(name, scopeMark) {
+			continue
+		}
+		t.Name = name
 		switch t.Kind {
 		case store.Reply:
 			var said reply
@@ -80,7 +91,7 @@ func (r *recorder) write(ctx context.Context, kind store.TurnKind, name string, 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := store.Turn{Key: r.key, Ordinal: r.next, Kind: kind, Name: name, Data: data, At: r.host.seam.now()}
+	t := store.Turn{Key: r.key, Ordinal: r.next, Kind: kind, Name: r.scope + name, Data: data, At: r.host.seam.now()}
 	if err := r.host.store.Commit(ctx, store.WriteSet{Turns: []store.Turn{t}}); err != nil {
 		return fmt.Errorf("recording %s: %w", name, err)
 	}

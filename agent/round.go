@@ -90,12 +90,12 @@ func (t *turn) overspent() bool {
 // reply. An act is not judged by that: the state may have moved since, and
 // what becomes of the act is the table's to say.
 func (r *reply) offers(f *function) bool {
-	return f.move != nil || r.Offered == nil || slices.Contains(r.Offered, f.name)
+	return f.ends() || r.Offered == nil || slices.Contains(r.Offered, f.name)
 }
 
 // spoken is a round whose text is the answer of a chat.
 func (t *turn) spoken(n int, text string) (round, error) {
-	args, err := schema.Encode(t.offer.Result, protocol.Said{Text: protocol.Text(text)})
+	args, err := schema.Encode(t.job.offer.Result, protocol.Said{Text: protocol.Text(text)})
 	if err != nil {
 		return round{}, &Decision{Act: envelope.Failure, Code: envelope.CodePermanent, Reason: guard.ReasonSchema, pointer: "/text"}
 	}

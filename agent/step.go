@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -22,9 +23,15 @@ type step struct {
 	set  store.WriteSet
 	// opening is the exchange's opening act, read when it is first needed.
 	opening *envelope.Envelope
+	// award is the award that this very step takes.
+	award *envelope.Envelope
 	// after runs once the step is committed.
 	after []func()
 	ended bool
+	// decide: the conversation as a whole may be decided now.
+	decide bool
+	// receipt takes the place of the plain ack: it moved the exchange.
+	receipt *envelope.Envelope
 	// answered takes the place of the handler: the effect was had before.
 	answered *draft
 }
@@ -39,46 +46,122 @@ const maxConflicts = 1000
 // step computes and commits one step of the exchange k at the given time. The
 // plan may be run several times; it must have no effects but on its step.
 func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
+	read := func() ([]store.Exchange, error) {
+		x, err := h.store.Exchange(ctx, k)
+		if errors.Is(err, store.ErrNotFound) {
+			return []store.Exchange{{Key: k, OpenedAt: now}}, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
+		}
+		return []store.Exchange{x}, nil
+	}
+	all, err := h.steps(ctx, now, read, func(all []*step) error { return plan(all[0]) })
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// steps computes and commits a step of each of the exchanges together: all are
+// taken or none. They belong to one owner and one conversation.
+func (h *Host) steps(ctx context.Context, now time.Time, read func() ([]store.Exchange, error), plan func([]*step) error) ([]*step, error) {
+	var k store.Key
 	for range maxConflicts {
 		if _, err := h.live(); err != nil {
 			return nil, err
 		}
-		s := &step{host: h, now: now}
-		var err error
-		if s.x, err = h.store.Exchange(ctx, k); errors.Is(err, store.ErrNotFound) {
-			s.x = store.Exchange{Key: k, OpenedAt: now}
-		} else if err != nil {
-			return nil, fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
+		exchanges, err := read()
+		if err != nil {
+			return nil, err
 		}
-		if err := plan(s); errors.Is(err, errNothing) {
-			return s, nil
+		if len(exchanges) == 0 {
+			return nil, nil
+		}
+		all := make([]*step, len(exchanges))
+		for i, x := range exchanges {
+			all[i] = &step{host: h, now: now, x: x}
+		}
+		k = exchanges[0].Key
+		if err := plan(all); errors.Is(err, errNothing) {
+			return all, nil
 		} else if err != nil {
 			return nil, err
 		}
-		if err := s.finish(ctx); err != nil {
-			return nil, err
-		}
-		// Whoever waits may be gone by now. The step is taken all the same: were
-		// it given up half-way, what must follow from it would not.
-		err = h.store.Commit(context.WithoutCancel(ctx), s.set)
+		err = h.commit(ctx, all)
 		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("committing a step of %s with %s: %w", k.Conversation, k.Peer, err)
 		}
-		for _, f := range s.after {
-			f()
+		due := false
+		for _, s := range all {
+			s.follow(ctx)
+			due = due || len(s.set.Outbox) > 0 || s.timed()
 		}
-		h.watches.wake(k)
-		h.bus.tell(k, nil)
-		h.report(ctx, Stepped, k, nil, slog.Int64("version", s.set.Exchange.Version+1), slog.String("state", string(s.set.Exchange.State.State)))
-		if len(s.set.Outbox) > 0 || s.timed() {
+		if due {
 			h.poke()
 		}
-		return s, nil
+		return all, nil
 	}
 	return nil, fmt.Errorf("step of %s with %s: %w", k.Conversation, k.Peer, store.ErrConflict)
+}
+
+// commit writes the steps in one transaction. A step that ends the last
+// exchange of a conversation concludes it.
+func (h *Host) commit(ctx context.Context, all []*step) error {
+	var set store.WriteSet
+	for _, s := range all {
+		if err := s.finish(ctx); err != nil {
+			return err
+		}
+		set = joined(set, s.set)
+	}
+	// Whoever waits may be gone by now. The steps are taken all the same: were
+	// they given up half-way, what must follow from them would not.
+	ctx = context.WithoutCancel(ctx)
+	if !all[0].party() || !slices.ContainsFunc(all, func(s *step) bool { return s.ended }) {
+		return h.store.Commit(ctx, set)
+	}
+	return h.concluding(ctx, all, set)
+}
+
+// joined is both write sets as one.
+func joined(a, b store.WriteSet) store.WriteSet {
+	if len(a.Exchanges) == 0 && len(a.Entries) == 0 {
+		return b
+	}
+	a.Exchanges = append(a.Exchanges, b.Exchanges...)
+	a.Entries = append(a.Entries, b.Entries...)
+	a.Accept = append(a.Accept, b.Accept...)
+	a.Settle = append(a.Settle, b.Settle...)
+	a.Outbox = append(a.Outbox, b.Outbox...)
+	a.DropUnsent = append(a.DropUnsent, b.DropUnsent...)
+	a.Claim = append(a.Claim, b.Claim...)
+	a.Effects = append(a.Effects, b.Effects...)
+	a.Release = append(a.Release, b.Release...)
+	return a
+}
+
+// follow does what must follow once the step is committed.
+func (s *step) follow(ctx context.Context) {
+	k := s.x.Key
+	for _, f := range s.after {
+		f()
+	}
+	s.host.watches.wake(k)
+	s.host.bus.tell(k, nil)
+	s.host.report(ctx, Stepped, k, nil, slog.Int64("version", s.x.Version+1), slog.String("state", string(s.x.State.State)))
+	if s.party() && (s.decide || s.ended) {
+		s.host.moved(ctx, s)
+	}
+}
+
+// party reports whether the step is one of the initiator of a multi-party
+// conversation.
+func (s *step) party() bool {
+	return s.x.State.Role == protocol.Initiator && multiparty(s.x.State.Protocol)
 }
 
 func (s *step) timed() bool { return len(s.x.State.Timers()) > 0 }
@@ -112,6 +195,12 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 			s.stop(in)
 		case protocol.Absorb:
 			s.host.counts.add("absorbed")
+		case protocol.Decide:
+			s.decide = true
+		case protocol.Acknowledge:
+			if err := s.acknowledge(ctx, in); err != nil {
+				return err
+			}
 		case protocol.End:
 			s.ended = true
 			s.x.EndedAt = s.now
@@ -119,6 +208,16 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 		}
 	}
 	return nil
+}
+
+// acknowledge answers the fence that the step takes.
+func (s *step) acknowledge(ctx context.Context, in protocol.Input) error {
+	ack, err := s.seal(envelope.Ack, in.Message(), nil)
+	if err != nil {
+		return err
+	}
+	s.receipt = ack
+	return s.apply(ctx, protocol.Send(ack), entryOf(store.Sent, protocol.Sending(ack), ack))
 }
 
 // work starts the handler once the step is committed, unless the step itself
@@ -134,10 +233,14 @@ func (s *step) work() {
 
 func (s *step) stop(in protocol.Input) {
 	k, cause := s.x.Key, errStop
-	if in == protocol.Fire(protocol.TimerReplyBy) {
+	if in == protocol.Fire(protocol.TimerReplyBy) || in == protocol.Fire(protocol.TimerGatherBy) || in == protocol.Fire(protocol.TimerLease) {
 		cause = errLapsed
 	}
-	s.after = append(s.after, func() { s.host.jobs.stop(k, cause) })
+	s.after = append(s.after, func() {
+		if !s.host.jobs.stop(k, cause) && cause == errStop {
+			s.host.startJob(k) // nobody runs that could answer the cancel
+		}
+	})
 }
 
 func (s *step) log(e store.Entry) {
@@ -159,8 +262,14 @@ func (s *step) tick(ctx context.Context, t protocol.Timer) error {
 // and its effect.
 func (s *step) finish(ctx context.Context) error {
 	x := s.x
-	s.set.Exchange = &x
-	if !s.ended || x.State.Role != protocol.Participant || x.State.Opening == "" {
+	s.set.Exchanges = append(s.set.Exchanges, x)
+	if !s.ended {
+		return nil
+	}
+	if x.State.Role == protocol.Initiator && !multiparty(x.State.Protocol) {
+		return s.conclude(protocol.Conclusion{Exchanges: []protocol.Exchange{x.State}})
+	}
+	if x.State.Role == protocol.Initiator || x.State.Opening == "" {
 		return nil
 	}
 	k := store.InboxKey{Recipient: x.Owner, Sender: x.Peer, MessageID: x.State.Opening}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+
+	"github.com/parley-agents/parley/protocol"
 )
 
 // Latency is the class of delay that a transport adds.
@@ -44,11 +46,13 @@ type Link struct {
 	// of one of them, nil as long as it is not known.
 	agents []string
 	key    func(uri string) ed25519.PublicKey
+	// advertised is what one of them says about itself, nil if nobody knows.
+	advertised func(uri string) (protocol.Advertisement, bool)
 }
 
 // PeerHost is the link to another host of this process.
 func PeerHost(h *Host) Link {
-	return Link{transport: inProcess{h}, agents: h.owners, key: h.publicKey}
+	return Link{transport: inProcess{h}, agents: h.owners, key: h.publicKey, advertised: h.advertised}
 }
 
 // Through puts a transport around the link's own, to watch it or to make it

@@ -22,11 +22,9 @@ type modelAnswer struct {
 // them is its to write.
 type turn struct {
 	job       *job
-	offer     *offer
 	prompt    string
 	chat      bool
 	limits    Limits
-	input     []byte
 	functions []*function
 	record    *recorder
 	history   []round
@@ -59,8 +57,8 @@ type call struct {
 	checked bool
 }
 
-func (m modelAnswer) answer(ctx context.Context, j *job, o *offer, input []byte) (result, error) {
-	functions, err := j.agent.functions(o)
+func (m modelAnswer) answer(ctx context.Context, j *job) (result, error) {
+	functions, err := j.functions()
 	if err != nil {
 		return result{}, err
 	}
@@ -68,7 +66,7 @@ func (m modelAnswer) answer(ctx context.Context, j *job, o *offer, input []byte)
 	if err != nil {
 		return result{}, err
 	}
-	t := &turn{job: j, offer: o, prompt: m.prompt, chat: m.chat, limits: j.agent.limits.withDefaults(), input: input, functions: functions, record: record,
+	t := &turn{job: j, prompt: m.prompt, chat: m.chat, limits: j.agent.limits.withDefaults(), functions: functions, record: record,
 		integrity: envelope.Peer.Min(j.header.Labels.Integrity)}
 	act, err := t.run(ctx)
 	if err != nil {
@@ -105,10 +103,10 @@ func (t *turn) run(ctx context.Context) (call, error) {
 	return call{}, Fail(envelope.CodeCapacity, "budget")
 }
 
-// check lets the agent's own rules judge a result that would end the turn.
+// check lets the agent's own rules judge what would end the turn.
 func (t *turn) check(ctx context.Context, r *round) error {
 	work, acts := r.split()
-	if len(work) > 0 || len(acts) != 1 || acts[0].function.move.Performative != envelope.Inform {
+	if len(work) > 0 || len(acts) != 1 || *acts[0].function.move != t.job.phase.act() || t.job.phase == publishing {
 		return nil
 	}
 	for i := range r.calls {
@@ -116,7 +114,7 @@ func (t *turn) check(ctx context.Context, r *round) error {
 		if c.id != acts[0].id {
 			continue
 		}
-		failed := t.job.agent.checked(ctx, t.offer, c.args)
+		failed := t.job.agent.checked(ctx, t.job.offer, t.job.phase, c.args)
 		if failed == nil {
 			return nil
 		}
@@ -134,7 +132,7 @@ func (t *turn) check(ctx context.Context, r *round) error {
 // yet: they run, and then the model is asked again.
 func (r *round) split() (work, acts []call) {
 	for _, c := range r.calls {
-		if c.function != nil && c.function.move != nil && c.fault == nil {
+		if c.function != nil && c.function.ends() && c.fault == nil {
 			acts = append(acts, c)
 		} else {
 			work = append(work, c)
@@ -151,8 +149,11 @@ func (t *turn) end(act call) (result, error) {
 	for _, tool := range t.job.agent.tools {
 		by.provenance.Tools = append(by.provenance.Tools, tool.name)
 	}
-	if act.function.move.Performative == envelope.Inform {
-		return result{content: act.args, model: by}, nil
+	if *act.function.move == t.job.phase.act() {
+		if _, s := t.job.offer.Carries(*act.function.move); s == nil || t.job.phase == publishing {
+			act.args = nil // the act says nothing beyond itself
+		}
+		return result{content: act.args, dissents: act.function.name == dissent, model: by}, nil
 	}
 	d, err := decodeDecline(act.args)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
@@ -17,6 +18,17 @@ type draft struct {
 	content []byte
 	err     *envelope.Error
 	model   *authorship
+	// id is the message id; "" means a fresh one. An act that a second run of
+	// the work would make again has one that follows from the work.
+	id string
+	// replyBy and key are those of a call, a proposal or an award.
+	replyBy time.Time
+	key     string
+	// gather and fence are of a gather's acts, group and salt of copies.
+	gather *envelope.Gather
+	fence  *envelope.Fence
+	group  *envelope.Group
+	salt   []byte
 }
 
 // authorship says which model made an act and what its turn had read.
@@ -56,6 +68,9 @@ func (s *step) utter(ctx context.Context, d draft) error {
 }
 
 func (d draft) event() protocol.Event {
+	if d.fence != nil {
+		return "!fence"
+	}
 	switch d.act.Status {
 	case envelope.Partial:
 		return "!inform~"
@@ -68,7 +83,7 @@ func (d draft) event() protocol.Event {
 // emit commits a sealed act: log entry, state and outbox row.
 func (s *step) emit(ctx context.Context, e *envelope.Envelope, expires time.Time) error {
 	if e.Act() == envelope.Cancel {
-		s.set.DropUnsent = true
+		s.set.DropUnsent = append(s.set.DropUnsent, s.x.Key)
 	}
 	if err := s.apply(ctx, protocol.Send(e), entryOf(store.Sent, protocol.Sending(e), e)); err != nil {
 		return err
@@ -95,26 +110,33 @@ func (s *step) header(ctx context.Context, d draft) (envelope.Header, error) {
 	}
 	h := opening.Header()
 	h.Performative, h.Status, h.Error = d.act.Performative, d.act.Status, d.err
-	h.Schema = s.schemaOf(d.act, opening)
+	h.Schema = schemaOf(d, opening)
 	h.Sender, h.Receiver, h.Tenant = s.x.Owner, s.x.Peer, authority(s.x.Owner)
 	if s.x.State.Role == protocol.Participant {
 		h.Actor = s.x.Owner
 	}
-	h.MessageID = s.host.seam.id()
+	h.MessageID = d.id
+	if h.MessageID == "" {
+		h.MessageID = s.host.seam.id()
+	}
 	h.InReplyTo = s.x.State.Trigger
-	if d.act.Performative == envelope.Cancel {
+	if d.act.Performative == envelope.Cancel || h.InReplyTo == "" {
 		h.InReplyTo = s.x.State.Opening
 	}
-	h.CausationID, h.IdempotencyKey, h.Provenance = "", "", nil
+	h.CausationID, h.Provenance = "", nil
 	h.Priority, h.RetryPolicy, h.Signatures, h.Extensions = "", nil, nil, nil
 	h.Seq = s.x.State.Sent + 1
-	h.ReplyBy = time.Time{}
+	h.ReplyBy, h.IdempotencyKey = d.replyBy, d.key
+	h.Gather, h.Fence, h.Group = d.gather, d.fence, d.group
 	h.Labels = envelope.Labels{Integrity: envelope.Peer, Readers: []string{s.x.Peer}}
 	if d.model != nil {
 		h.Provenance = &d.model.provenance
 		h.Labels.Integrity = h.Labels.Integrity.Min(d.model.integrity)
 	}
 	s.host.stamp(&h, s.now, opening.Header().Trace)
+	if d.salt != nil {
+		h.Salt = d.salt
+	}
 	return h, nil
 }
 
@@ -132,8 +154,9 @@ func (h *Host) stamp(e *envelope.Header, now time.Time, trace envelope.Trace) {
 	}
 }
 
-func (s *step) schemaOf(u protocol.Utterance, opening *envelope.Envelope) string {
-	switch u.Performative {
+// schemaOf is the name of the schema of what an act carries.
+func schemaOf(d draft, opening *envelope.Envelope) string {
+	switch d.act.Performative {
 	case envelope.Agree:
 		return protocol.AgreeSchema
 	case envelope.Refuse:
@@ -143,14 +166,19 @@ func (s *step) schemaOf(u protocol.Utterance, opening *envelope.Envelope) string
 	case envelope.Cancel:
 		return protocol.CancelSchema
 	}
-	if u.Status == envelope.Cancelled {
+	if d.act.Status == envelope.Cancelled {
 		return protocol.CancelSchema
 	}
-	name, err := protocol.ParseName(opening.Header().Schema)
-	if err != nil {
-		return opening.Header().Schema
+	if d.fence != nil {
+		return protocol.FenceSchema
 	}
-	return name.Result()
+	h := opening.Header()
+	name, err := protocol.ParseName(h.Schema)
+	if err != nil {
+		return h.Schema
+	}
+	schema, _ := (&guard.Contract{Name: name, Protocol: h.Protocol}).Carries(d.act)
+	return schema
 }
 
 // seal makes a receipt for e. It has no number and changes no state by itself.

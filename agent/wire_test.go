@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,14 +141,14 @@ func wantAck(t *testing.T, replies []*envelope.Envelope) {
 	}
 }
 
-// logOf is the owner's log of the conversation.
+// logOf is what the owner's log of the conversation says of its exchanges.
 func logOf(t *testing.T, h *agent.Host, owner *agent.Agent, conversation string) []store.Entry {
 	t.Helper()
 	log, err := h.Store().Log(context.WithoutCancel(t.Context()), owner.URI(), conversation, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return log
+	return slices.DeleteFunc(log, func(e store.Entry) bool { return e.Peer == "" })
 }
 
 // sentOf are the envelopes that the owner sent in the conversation, in order.

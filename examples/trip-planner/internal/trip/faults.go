@@ -86,7 +86,7 @@ func restartPoints() []point {
 
 // hit reports whether the write set accepts a request of the point's kind.
 func (p point) hit(w store.WriteSet) bool {
-	return w.Exchange != nil && w.Exchange.State.Capability == p.capability &&
+	return len(w.Exchanges) == 1 && w.Exchanges[0].State.Capability == p.capability &&
 		len(w.Accept) > 0 && w.Accept[0].Status == store.InProgress
 }
 
@@ -209,7 +209,7 @@ type watched struct {
 
 func (w watched) Commit(ctx context.Context, set store.WriteSet) error {
 	err := w.Store.Commit(ctx, set)
-	if err == nil && len(set.Settle) > 0 && set.Exchange != nil && set.Exchange.State.Capability == w.link.capability {
+	if err == nil && len(set.Settle) > 0 && len(set.Exchanges) == 1 && set.Exchanges[0].State.Capability == w.link.capability {
 		w.link.once.Do(func() { close(w.link.answered) })
 	}
 	return err

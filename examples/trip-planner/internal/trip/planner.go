@@ -33,7 +33,7 @@ const plannerURI = "agent://local/planner"
 
 func (w *World) plannerAgent() *agent.Agent {
 	return agent.New("planner", agent.Model(w.opts.Model), agent.Answer(contract.PlanTrip, prompt),
-		agent.Peer("flights", agent.Describe(contract.SearchFlight), agent.Describe(contract.BookFlight)),
-		agent.Peer("hotels", agent.Describe(contract.SearchHotel), agent.Describe(contract.BookHotel)),
+		agent.Peer("flights", contract.SearchFlight, contract.BookFlight),
+		agent.Peer("hotels", contract.SearchHotel, contract.BookHotel),
 		agent.OfferWhen(w.offerOrders), agent.Around(agent.Layer{Act: w.order}), agent.Check(contract.PlanTrip, w.checkPlan))
 }

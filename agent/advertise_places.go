@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"sync"
+	"time"
+
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/store"
+)
+
+// placeRetry is how long a sender should wait for a place to become free.
+const placeRetry = time.Second
+
+// places are what an agent with a capacity has to give: one for each exchange
+// that it works on.
+type places struct {
+	mu sync.Mutex
+	// taken counts how often each exchange holds its one place: once while its
+	// opening act is judged, and once for each run of its work.
+	taken map[store.Key]int
+}
+
+// take holds the exchange's place. Without force it reports false, and holds
+// nothing, when all are taken by others.
+func (p *places) take(k store.Key, capacity int, force bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !force && p.taken[k] == 0 && len(p.taken) >= capacity {
+		return false
+	}
+	if p.taken == nil {
+		p.taken = map[store.Key]int{}
+	}
+	p.taken[k]++
+	return true
+}
+
+func (p *places) release(k store.Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.taken[k]--; p.taken[k] <= 0 {
+		delete(p.taken, k)
+	}
+}
+
+// occupy gives the exchange that an opening act would open a place at its
+// agent until release is called, or says that all are taken. The work that
+// follows holds the place on its own account.
+func (h *Host) occupy(k store.Key) (release func(), verdict error) {
+	a := h.agents[k.Owner]
+	if a == nil || a.advert.capacity == 0 {
+		return func() {}, nil
+	}
+	if !a.advert.places.take(k, a.advert.capacity, false) {
+		return func() {}, &guard.Violation{Rule: "capacity", Answer: guard.Again, Code: envelope.CodeCapacity, Reason: guard.ReasonOverloaded, RetryAfter: placeRetry}
+	}
+	return func() { a.advert.places.release(k) }, nil
+}
+
+// hold keeps the place of an exchange for work that was accepted, even if more
+// are then taken than there are. Whoever holds must release.
+func (h *Host) hold(k store.Key) (release func()) {
+	a := h.agents[k.Owner]
+	if a == nil || a.advert.capacity == 0 {
+		return func() {}
+	}
+	a.advert.places.take(k, a.advert.capacity, true)
+	return func() { a.advert.places.release(k) }
+}
