@@ -16,10 +16,6 @@ import (
 // ErrUnadvertised: the peer can be reached, but says nothing about itself.
 var ErrUnadvertised = errors.New("the agent advertises nothing")
 
-// ContractDeprecated: an exchange was opened under a contract whose peer has
-// announced its end. Attrs: contract, sunset, replaced_by.
-const ContractDeprecated = "parley.contract.deprecated"
-
 // advertised is what one of the host's agents says to the host at the other
 // end of a link.
 func (h *Host) advertised(uri string) (protocol.Advertisement, bool) {

@@ -142,6 +142,7 @@ func (a *Agent) check() error {
 			a.fault("peer %s: %w", p.name, ErrSelf)
 		}
 	}
+	a.checkAdvert()
 	return errors.Join(a.faults...)
 }
 

@@ -246,6 +246,7 @@ func (q *question) openExchange(ctx context.Context, k store.Key) error {
 			s.x.Parent = q.parent.key
 		}
 		s.opening = e
+		s.after = append(s.after, func() { s.host.noteDeprecated(s.host.running, k, q.contract) })
 		return s.emit(ctx, e, header.ReplyBy)
 	})
 	return err

@@ -46,6 +46,17 @@ type assembly struct {
 	changed chan struct{}
 }
 
+// The states of an initiator's row on which decisions depend.
+const (
+	stateCalled      protocol.State = "called"
+	stateProposed    protocol.State = "proposed"
+	stateExpired     protocol.State = "expired"
+	stateOpen        protocol.State = "open"
+	stateContributed protocol.State = "contributed"
+	stateAbstained   protocol.State = "abstained"
+	stateMissing     protocol.State = "missing"
+)
+
 // assemblies are those of the live conversations.
 type assemblies struct {
 	mu   sync.Mutex
@@ -140,12 +151,12 @@ func (a *assembly) reduce(r protocol.Reduction) {
 // note keeps what the state of one exchange means for the whole.
 func (a *assembly) note(member string, x protocol.Exchange) {
 	switch x.State {
-	case "open", "called":
+	case stateOpen, stateCalled:
 		a.waiting[member] = true
 	default:
 		delete(a.waiting, member)
 	}
-	if x.State == "contributed" {
+	if x.State == stateContributed {
 		a.given++
 	}
 	if x.Done() {
@@ -161,29 +172,39 @@ func (a *assembly) signal() {
 	}
 }
 
-// moved notes a step of a member's exchange, and decides on a gather when that
-// may be due.
-func (h *Host) moved(ctx context.Context, s *step) {
-	a, err := h.assembly(ctx, s.x.Key)
+// moved notes steps of the exchanges of a conversation, and decides on a gather
+// when that may be due.
+func (h *Host) moved(ctx context.Context, all []*step) {
+	telling := func(s *step) bool { return s.decide || s.ended }
+	if !slices.ContainsFunc(all, telling) {
+		return
+	}
+	a, err := h.assembly(ctx, all[0].x.Key)
 	if err != nil {
-		h.report(ctx, StoreFailed, s.x.Key, err)
+		h.report(ctx, StoreFailed, all[0].x.Key, err)
 		return
 	}
 	a.mu.Lock()
-	waited := a.waiting[s.x.Peer]
-	if s.x.State.State != "contributed" || waited {
-		a.note(s.x.Peer, s.x.State)
+	decide := false
+	for _, s := range all {
+		if !telling(s) {
+			continue
+		}
+		if s.x.State.State != stateContributed || a.waiting[s.x.Peer] {
+			a.note(s.x.Peer, s.x.State)
+		}
+		a.moved[s.x.Peer] = true
+		decide = decide || s.decide
 	}
-	a.moved[s.x.Peer] = true
-	over, decided := len(a.live) == 0, a.reduced != nil
+	over := len(a.live) == 0
 	a.mu.Unlock()
 	a.signal()
 	if over {
 		h.dismiss(a)
 		return
 	}
-	if s.x.State.Protocol == protocol.GatherV1 && !decided && s.decide {
-		if err := h.reduce(ctx, a, s.now); err != nil && h.running.Err() == nil {
+	if decide {
+		if err := h.reduce(ctx, a, all[0].now); err != nil && h.running.Err() == nil {
 			h.report(ctx, WorkFailed, a.key, err)
 		}
 	}

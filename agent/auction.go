@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
@@ -137,7 +138,7 @@ func (v *auction[Call, Bid]) hold(ctx context.Context) ([]Tender[Bid], error) {
 		return nil, v.host.cause(ctx, err)
 	}
 	for {
-		if err := v.await(ctx, a, func() bool { return v.count("called") == 0 }); err != nil {
+		if err := v.await(ctx, a, func() bool { return v.count(stateCalled) == 0 }); err != nil {
 			return nil, err
 		}
 		again, err := v.again(ctx)
@@ -224,7 +225,7 @@ func (v *auction[Call, Bid]) standing(ctx context.Context) ([]Tender[Bid], int, 
 	round := 0
 	for member, x := range v.rows {
 		round = max(round, x.State.Round)
-		if x.State.State != "proposed" {
+		if x.State.State != stateProposed {
 			continue
 		}
 		t, err := v.tender(ctx, member, x.State.Trigger)
@@ -329,39 +330,50 @@ func (v *auction[Call, Bid]) pick(ctx context.Context) ([]Tender[Bid], error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.awards() > 0 { // an earlier run has begun to give the awards
-		bids = v.known(ctx)
-	}
-	if len(bids) == 0 {
+	if len(bids) == 0 && v.awards() == 0 {
 		return nil, nil
 	}
 	order, err := chosen(ctx, v.party, "pick", func(ctx context.Context) ([]string, error) {
 		ranking, err := v.terms.Pick(ctx, slices.Clone(bids))
-		names := make([]string, len(ranking))
-		for i, t := range ranking {
-			names[i] = t.Bidder
+		if err != nil {
+			return nil, err
 		}
-		return names, err
+		return names(bids, ranking)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("picking a proposal for %s: %w", v.contract.Name, err)
 	}
-	var ranking []Tender[Bid]
+	// What an earlier run chose may not stand any more.
+	known, err := v.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ranking := make([]Tender[Bid], 0, len(order))
 	for _, name := range order {
-		i := slices.IndexFunc(bids, func(t Tender[Bid]) bool { return t.Bidder == name })
-		if i < 0 || slices.ContainsFunc(ranking, func(t Tender[Bid]) bool { return t.Bidder == name }) {
-			return nil, fmt.Errorf("picking a proposal for %s: %q is picked, which proposed nothing or is picked twice", v.contract.Name, name)
+		if i := slices.IndexFunc(known, func(t Tender[Bid]) bool { return t.Bidder == name }); i >= 0 {
+			ranking = append(ranking, known[i])
 		}
-		ranking = append(ranking, bids[i])
 	}
 	return ranking, nil
 }
 
+// names are the bidders of a ranking, each of whom must be among the bids, once.
+func names[Bid any](bids, ranking []Tender[Bid]) ([]string, error) {
+	list := make([]string, 0, len(ranking))
+	for _, t := range ranking {
+		if slices.Contains(list, t.Bidder) || !slices.ContainsFunc(bids, func(b Tender[Bid]) bool { return b.Bidder == t.Bidder }) {
+			return nil, fmt.Errorf("%q is picked, which proposed nothing or is picked twice", t.Bidder)
+		}
+		list = append(list, t.Bidder)
+	}
+	return list, nil
+}
+
 // known are all proposals that the log has, the latest of each bidder.
-func (v *auction[Call, Bid]) known(ctx context.Context) []Tender[Bid] {
+func (v *auction[Call, Bid]) known(ctx context.Context) ([]Tender[Bid], error) {
 	log, err := v.host.logOf(context.WithoutCancel(ctx), v.party)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	last := map[string]string{}
 	for _, e := range log {
@@ -371,12 +383,14 @@ func (v *auction[Call, Bid]) known(ctx context.Context) []Tender[Bid] {
 	}
 	var list []Tender[Bid]
 	for member, id := range last {
-		if t, err := v.tender(ctx, member, id); err == nil {
-			list = append(list, t)
+		t, err := v.tender(ctx, member, id)
+		if err != nil {
+			return nil, err
 		}
+		list = append(list, t)
 	}
 	slices.SortFunc(list, func(a, b Tender[Bid]) int { return strings.Compare(a.Bidder, b.Bidder) })
-	return list
+	return list, nil
 }
 
 // awards is how many awards were given.
@@ -447,22 +461,23 @@ func (v *auction[Call, Bid]) next(ranking []Tender[Bid]) []Tender[Bid] {
 		switch x := v.rows[t.Bidder]; {
 		case x.State.Award != "" && !gone(x):
 			left--
-		case x.State.State == "proposed" && now.Before(t.Until):
+		case x.State.State == stateProposed && now.Before(t.Until):
 			stand = append(stand, t)
 		}
 	}
 	return stand[:min(max(left, 0), len(stand))]
 }
 
-// gone reports whether an award found no proposal any more: it was withdrawn or
-// had lapsed, and nothing was done. Any other award is never given to somebody
+// gone reports whether an award found no proposal any more: it was withdrawn,
+// had lapsed or its bidder had given up waiting, and nothing was done. Any other award is never given to somebody
 // else.
 func gone(x store.Exchange) bool {
 	switch x.State.Outcome() {
 	case protocol.Withdrawn:
 		return true
 	case protocol.Failed:
-		return x.State.Error != nil && x.State.Error.Code == envelope.CodeDeadline && x.State.Error.Reason == "lapsed"
+		e := x.State.Error
+		return e != nil && (e.Code == envelope.CodeDeadline && e.Reason == "lapsed" || e.Reason == guard.ReasonPostTerminal)
 	}
 	return false
 }
@@ -505,7 +520,7 @@ func (v *auction[Call, Bid]) unmet() error {
 	c := protocol.Conclusion{Awards: max(1, v.terms.Awards)}
 	err := &protocol.UnmetError{Conversation: v.party.Conversation, Terminal: protocol.TerminalBlocked}
 	for member, x := range v.rows {
-		if x.State.State == "called" || x.State.State == "expired" {
+		if x.State.State == stateCalled || x.State.State == stateExpired {
 			err.Missing = append(err.Missing, member)
 			// It has not ended yet, but it has not answered in time.
 			x.State.State, x.State.Error = "done:timed_out", envelope.NewError(envelope.CodeDeadline, "lapsed")

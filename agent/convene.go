@@ -165,6 +165,8 @@ func (q *question) copy(ctx context.Context, s *step, h envelope.Header, b proto
 		s.x.Parent = q.parent.key
 	}
 	s.opening = e
+	k := s.x.Key
+	s.after = append(s.after, func() { s.host.noteDeprecated(s.host.running, k, q.contract) })
 	return s.emit(ctx, e, h.ReplyBy)
 }
 

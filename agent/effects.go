@@ -104,6 +104,10 @@ func (s *step) recall(ctx context.Context, known store.Effect) error {
 		act:     protocol.Utterance{Performative: final.Act(), Status: final.Status()},
 		content: final.Content(), err: final.Header().Error,
 	}
+	if first.State.Protocol == protocol.ProposeV1 && final.Act() == envelope.Inform {
+		// It was accepted while a cancel was on its way.
+		s.answered = &draft{act: protocol.Utterance{Performative: envelope.Agree}}
+	}
 	s.host.counts.add("effect.recalled")
 	return nil
 }

@@ -26,6 +26,8 @@ type Acted struct {
 	From, To protocol.State
 	// Message is what was sent or received, nil for a timer.
 	Message *envelope.Envelope
+	// Reason is why a message was rejected.
+	Reason string
 }
 
 // Refused: the guard did not let a message of the peer through.
@@ -168,7 +170,7 @@ func (w *watcher) acts(ctx context.Context, sub *subscription, waiting []Event) 
 }
 
 func acted(entry store.Entry) (*Acted, error) {
-	e := &Acted{Index: entry.Index, At: entry.At, Kind: entry.Kind, Event: entry.Event, From: entry.From, To: entry.To}
+	e := &Acted{Index: entry.Index, At: entry.At, Kind: entry.Kind, Event: entry.Event, From: entry.From, To: entry.To, Reason: entry.Reason}
 	if len(entry.Envelope) == 0 {
 		return e, nil
 	}

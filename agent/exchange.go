@@ -75,6 +75,11 @@ func (h *Host) opened(ctx context.Context, k store.Key, c *guard.Contract) error
 	if err != nil {
 		return err
 	}
+	return asks(x, c)
+}
+
+// asks checks that the exchange was opened by its owner for the contract.
+func asks(x store.Exchange, c *guard.Contract) error {
 	if x.State.Role != protocol.Initiator {
 		return fmt.Errorf("the peer opened it: %w", store.ErrNotFound)
 	}
@@ -120,6 +125,29 @@ func (x *Exchange[Out]) Wait(ctx context.Context) (Out, error) {
 // ends before the cancel is durable, its error is returned and the question
 // stands.
 func (x *Exchange[Out]) Cancel(ctx context.Context) error { return x.host.withdraw(ctx, x.key) }
+
+// Withdraw takes back a proposal that the agent made in an auction and that has
+// not been decided on: the bidder's side of the exchange with peer. It returns
+// when that is durable. A proposal that has got the award, or was turned down,
+// stands as it is; one that the store does not have gives store.ErrNotFound.
+func Withdraw(ctx context.Context, bidder *Agent, conversation, peer string) error {
+	if bidder.host == nil {
+		return fmt.Errorf("agent %s: %w", bidder.name, ErrStopped)
+	}
+	uri, err := bidder.host.resolve(peer)
+	if err != nil {
+		return err
+	}
+	k := store.Key{Owner: bidder.URI(), Conversation: conversation, Peer: uri}
+	x, err := bidder.host.store.Exchange(ctx, k)
+	if err == nil && x.State.Role != protocol.Participant {
+		err = fmt.Errorf("it was opened here: %w", store.ErrNotFound)
+	}
+	if err != nil {
+		return fmt.Errorf("withdrawing from %s: %w", conversation, bidder.host.cause(ctx, err))
+	}
+	return bidder.host.withdraw(ctx, k)
+}
 
 // Events tells what happens in the exchange on this side: the acts so far,
 // then what comes, until the exchange has ended, ctx ends or the host stops.

@@ -79,11 +79,50 @@ func Gather[In, Contribution any](ctx context.Context, from *Agent, members []st
 	if err != nil {
 		return none, err
 	}
+	out, err := gathering[Contribution](ctx, q, k)
+	if ctx.Err() != nil && out.Terminal == "" {
+		q.host.disband(q.host.running, k)
+	}
+	return out, err
+}
+
+// ResumeGather waits for a gather that the agent opened earlier, perhaps before
+// a restart, and returns as Gather does; when ctx ends first, the gather goes
+// on. It must be given the contract that the gather is about: until then nobody
+// here knows what a contribution must look like, and those that come are asked
+// to come again. A gather that the store does not have, or that the agent did
+// not open, gives store.ErrNotFound.
+func ResumeGather[In, Contribution any](ctx context.Context, from *Agent, conversation string, g protocol.Gathering[In, Contribution]) (Gathered[Contribution], error) {
+	none := Gathered[Contribution]{}
+	bound, err := bindAsked(from, g)
+	if err != nil {
+		return none, err
+	}
+	if _, err := from.host.live(); err != nil {
+		return none, err
+	}
+	k := store.Key{Owner: from.URI(), Conversation: conversation}
+	exchanges, err := from.host.store.Exchanges(ctx, k.Owner, conversation)
+	if err == nil && len(exchanges) == 0 {
+		err = store.ErrNotFound
+	}
+	for _, x := range exchanges {
+		if err == nil {
+			err = asks(x, bound)
+		}
+	}
+	if err != nil {
+		return none, fmt.Errorf("resuming gather %s: %w", conversation, from.host.cause(ctx, err))
+	}
+	from.host.asked.put(k.Owner, bound)
+	return gathering[Contribution](ctx, &question{host: from.host, from: from, contract: bound}, k)
+}
+
+// gathering waits for a gather and reads what it came to.
+func gathering[Contribution any](ctx context.Context, q *question, k store.Key) (Gathered[Contribution], error) {
+	none := Gathered[Contribution]{}
 	terminal, reduction, err := q.host.gathered(ctx, k)
 	if err != nil {
-		if ctx.Err() != nil {
-			q.host.disband(q.host.running, k)
-		}
 		return none, err
 	}
 	out := Gathered[Contribution]{Conversation: k.Conversation, Terminal: terminal,
@@ -261,7 +300,7 @@ func (h *Host) decision(ctx context.Context, a *assembly, now time.Time) (protoc
 	}
 	var accepted []protocol.Contribution
 	for _, e := range log {
-		if e.Kind != store.Received || e.From != "open" || e.To != "contributed" && e.To != "abstained" {
+		if e.Kind != store.Received || e.From != stateOpen || e.To != stateContributed && e.To != stateAbstained {
 			continue
 		}
 		m, err := envelope.Decode(e.Envelope)
@@ -284,8 +323,9 @@ func (h *Host) fence(ctx context.Context, a *assembly, all []*step, d protocol.D
 		return err
 	}
 	for _, s := range all {
-		late := s.x.State.State == "missing" && s.x.State.Received > 0
-		if s.x.State.State == "open" {
+		late := s.x.State.Received > 0 && !s.now.Before(s.x.State.ReplyBy) &&
+			(s.x.State.State == stateMissing || s.x.State.State == stateOpen)
+		if s.x.State.State == stateOpen {
 			if err := s.dispense(ctx); err != nil {
 				return err
 			}

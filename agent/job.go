@@ -135,7 +135,8 @@ func (h *Host) resume(ctx context.Context) error {
 		}
 		for _, row := range rows {
 			k := store.Key{Owner: owner, Conversation: row.Conversation, Peer: row.Sender}
-			h.group.Go(func() { h.work(k) })
+			release := h.hold(k)
+			h.group.Go(func() { defer release(); h.work(k) })
 		}
 		if err := h.resumeGathers(ctx, owner); err != nil {
 			return err
@@ -171,7 +172,10 @@ func (h *Host) resumeGathers(ctx context.Context, owner string) error {
 	return nil
 }
 
-func (h *Host) startJob(k store.Key) { h.spawn(func() { h.work(k) }) }
+func (h *Host) startJob(k store.Key) {
+	release := h.hold(k)
+	h.spawn(func() { defer release(); h.work(k) })
+}
 
 // work does what is due in an exchange, phase by phase.
 func (h *Host) work(k store.Key) {

@@ -25,6 +25,10 @@ const (
 	ModelFailed     = "parley.model.failed"
 	Repaired        = "parley.repair"
 	Stepped         = "parley.step"
+
+	// ContractDeprecated: an exchange was opened under a contract whose peer
+	// has announced its end. Attrs: contract, sunset, replaced_by.
+	ContractDeprecated = "parley.contract.deprecated"
 )
 
 // Observation is one thing that an operator may want to see. But for Err it
@@ -92,7 +96,7 @@ func levelOf(name string) slog.Level {
 		return slog.LevelDebug
 	case SendFailed, Repaired:
 		return slog.LevelInfo
-	case GuardRefused, AuthRefused, ToolFailed:
+	case GuardRefused, AuthRefused, ToolFailed, ContractDeprecated:
 		return slog.LevelWarn
 	}
 	return slog.LevelError

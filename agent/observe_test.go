@@ -156,7 +156,9 @@ func scenes() map[string]scene {
 		return agenttest.NewScript(agenttest.Calls(agenttest.Call("find", Topic{secret})), replies(secret))
 	}
 	return map[string]scene{
-		agent.Stepped:         {answers: remarks(fine)},
+		agent.Stepped: {answers: remarks(fine)},
+		agent.ContractDeprecated: {answers: append(remarks(fine),
+			agent.Deprecate(remark, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), ""))},
 		agent.HandlerFailed:   {answers: remarks(func(context.Context) (Note, error) { return Note{}, errors.New(secret) })},
 		agent.HandlerPanicked: {answers: remarks(func(context.Context) (Note, error) { panic(secret) })},
 		agent.ToolFailed:      {model: useTool(), answers: tool(func() (string, error) { return "", errors.New(secret) })},

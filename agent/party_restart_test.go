@@ -338,9 +338,10 @@ func TestASecondRunOfAHandlerFollowsTheRecordedChoice(t *testing.T) {
 func TestASecondRunPassesOverAChosenProposalThatHasLapsedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "b.db")
-		middle := func() *agent.Agent {
+		middle := func(begins time.Duration) *agent.Agent {
 			var m *agent.Agent
 			m = agent.New("middle", agent.Handle(look, func(ctx context.Context, _ Seat) (Booking, error) {
+				<-time.After(begins) // so that the lapsed proposal is cancelled before it is met again
 				out, err := agent.CallForProposals(ctx, m, []string{"ann", "bob"}, haul, piano, best)
 				return Booking{Reference: fmt.Sprint(delivered(out))}, err
 			}))
@@ -350,7 +351,7 @@ func TestASecondRunPassesOverAChosenProposalThatHasLapsedMeanwhile(t *testing.T)
 		a := begin(t, nil, nil, planner, bidder("ann", euros(70), by("ann"), agent.Holds(time.Hour)), bidder("bob", euros(50), never, agent.Holds(time.Second)))
 		disk := &crashing{Store: open(t, path), when: awards}
 		disk.armed.Store(true)
-		b := begin(t, nil, disk, middle())
+		b := begin(t, nil, disk, middle(0))
 		agent.Introduce(a, b)
 		disk.crash = func() {
 			if err := b.Kill(); err != nil {
@@ -359,7 +360,7 @@ func TestASecondRunPassesOverAChosenProposalThatHasLapsedMeanwhile(t *testing.T)
 		}
 		q := ask(t, planner, "middle", look, seat, agent.Within(10*time.Minute))
 		at(40 * time.Second) // bob's proposal lapses after 31
-		agent.Introduce(a, beginWith(t, nil, open(t, path), []*agent.Host{a}, middle()))
+		agent.Introduce(a, beginWith(t, nil, open(t, path), []*agent.Host{a}, middle(time.Second)))
 		if out, err := q.wait(); err != nil || out.Reference != "[ann]" {
 			t.Errorf("Ask = %v, %v, want that ann stood by", out, err)
 		}

@@ -160,7 +160,7 @@ func (t *turn) tellPeer(ctx context.Context, c call) ([]byte, error) {
 			return mustJSON(outcome{Outcome: "failed", Code: envelope.CodeValidation, Reason: "check", Hint: shown(failed.Error())}), nil
 		}
 	}
-	err := t.job.tell(ctx, "call "+c.id, c.args)
+	err := t.job.tell(ctx, "call "+c.id, c.args, t.authorship())
 	switch vetoed, ok := errors.AsType[*Decision](err); {
 	case err == nil:
 		return mustJSON(outcome{Outcome: "ok"}), nil

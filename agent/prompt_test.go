@@ -178,7 +178,7 @@ func TestAModelHearsHowItsCallsEndedAndNothingOfTheTextOfAnError(t *testing.T) {
 		"a peer that is not there": {agenttest.Call("hotels__acme_flight_look_v1", seat),
 			`{"code":"permanent","outcome":"refused","reason":"unknown-peer"}`},
 		"a peer that does not understand": {agenttest.Call("flights__acme_flight_rebook_v1", seat),
-			`"outcome":"not-understood","pointer":"/capability"`},
+			`"outcome":"not-understood","pointer":"/content/flight"`},
 		"a peer that answers": {agenttest.Call("flights__acme_flight_look_v1", seat),
 			`{"outcome":"ok","result":{"reference":"R1"}}`},
 		"a tool that decides": {agenttest.Call("refusing", City{"x"}), `{"code":"capacity","outcome":"failed","reason":"sold-out"}`},
@@ -199,6 +199,8 @@ func TestAModelHearsHowItsCallsEndedAndNothingOfTheTextOfAnError(t *testing.T) {
 						return Booking{}, errors.New(secret)
 					}
 					return Booking{Reference: "R1"}, nil
+				}), agent.Handle(protocol.Query[City, Booking]("acme.flight.rebook/v1"), func(context.Context, City) (Booking, error) {
+					return Booking{}, errors.New(secret)
 				}))
 				tool := func(name string, f func() (string, error)) agent.Option {
 					return agent.Tool(name, "A tool.", func(context.Context, City) (string, error) { return f() })

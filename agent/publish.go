@@ -42,7 +42,7 @@ func Publish[In, Item any](s protocol.Stream[In, Item], fn func(ctx context.Cont
 			if err != nil {
 				return err
 			}
-			return j.tell(ctx, numbered(ctx, j, "item"), content)
+			return j.tell(ctx, numbered(ctx, j, "item"), content, nil)
 		})
 	})})
 }
@@ -63,12 +63,12 @@ func Progress[P any](ctx context.Context, p P) error {
 	if err != nil {
 		return fmt.Errorf("telling the progress of %s: %w", j.offer.Name, err)
 	}
-	return j.tell(ctx, numbered(ctx, j, "progress"), content)
+	return j.tell(ctx, numbered(ctx, j, "progress"), content, nil)
 }
 
-// tell sends a partial inform. Its message id follows from its name in the
-// work, so that a second run finds it sent.
-func (j *job) tell(ctx context.Context, name string, content []byte) error {
+// tell sends a partial inform, made by a model or not. Its message id follows
+// from its name in the work, so that a second run finds it sent.
+func (j *job) tell(ctx context.Context, name string, content []byte, by *authorship) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -104,10 +104,10 @@ func (j *job) tell(ctx context.Context, name string, content []byte) error {
 		}
 		sent = true
 		s.opening = j.opening
-		return s.utter(ctx, draft{act: partial, content: content, id: id})
+		return s.utter(ctx, draft{act: partial, content: content, id: id, model: by})
 	})
 	if !sent || err != nil {
-		<-r.window
+		r.heard()
 	}
 	return err
 }
@@ -130,13 +130,18 @@ func (j *job) passPartial(ctx context.Context, u protocol.Utterance, content []b
 	return act.Content, nil
 }
 
-// heard makes room for one more thing to be told.
+// heard makes room for one more thing to be told. What an earlier run told may
+// be received during this one, so there may be nothing to make room for.
+func (r *run) heard() {
+	select {
+	case <-r.window:
+	default:
+	}
+}
+
 func (j *jobs) heard(k store.Key) {
 	if r := j.of(k); r != nil {
-		select {
-		case <-r.window:
-		default:
-		}
+		r.heard()
 	}
 }
 

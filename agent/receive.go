@@ -31,6 +31,8 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 	k := keyOf(e)
 	var replies []*envelope.Envelope
 	var refused *guard.Violation
+	release := func() {}
+	defer func() { release() }()
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
 		replies, refused = nil, nil
 		view, err := s.view(ctx, caller, e)
@@ -38,6 +40,10 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 			return err
 		}
 		verdict := guard.Admit(view, e)
+		if verdict == nil && s.x.Version == 0 && e.Act() != envelope.Cancel {
+			release() // of an earlier try
+			release, verdict = h.occupy(k)
+		}
 		if verdict == nil {
 			verdict, err = s.checkEffect(ctx, e)
 			if err != nil {
@@ -99,7 +105,11 @@ func (s *step) contract(a *Agent, capability string) *guard.Contract {
 	if s.x.State.Role == protocol.Initiator {
 		return s.host.asked.get(s.x.Owner, capability)
 	}
-	return a.find(capability)
+	c := a.find(capability)
+	if s.x.Version == 0 && a.retired(c, s.now) {
+		return nil
+	}
+	return c
 }
 
 // accept applies a message that the guard let through and acknowledges it.

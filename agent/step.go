@@ -103,6 +103,9 @@ func (h *Host) steps(ctx context.Context, now time.Time, read func() ([]store.Ex
 		if due {
 			h.poke()
 		}
+		if all[0].party() {
+			h.moved(ctx, all)
+		}
 		return all, nil
 	}
 	return nil, fmt.Errorf("step of %s with %s: %w", k.Conversation, k.Peer, store.ErrConflict)
@@ -153,9 +156,6 @@ func (s *step) follow(ctx context.Context) {
 	s.host.watches.wake(k)
 	s.host.bus.tell(k, nil)
 	s.host.report(ctx, Stepped, k, nil, slog.Int64("version", s.x.Version+1), slog.String("state", string(s.x.State.State)))
-	if s.party() && (s.decide || s.ended) {
-		s.host.moved(ctx, s)
-	}
 }
 
 // party reports whether the step is one of the initiator of a multi-party

@@ -72,6 +72,9 @@ func (q *question) listen(ctx context.Context, k store.Key, told func(item []byt
 			continue
 		}
 		if a.Kind == store.Rejected {
+			if a.Reason != guard.ReasonSchema && a.Reason != guard.ReasonUnsupportedVersion {
+				continue // it came too late, or is a forgery: neither is an item
+			}
 			q.host.cancel(q.host.running, k)
 			return q.unfit(k, a.Message)
 		}

@@ -141,14 +141,20 @@ func (r *round) split() (work, acts []call) {
 	return work, acts
 }
 
-// end makes the act of the turn.
-func (t *turn) end(act call) (result, error) {
+// authorship says which model speaks, and what its turn has read so far.
+func (t *turn) authorship() *authorship {
 	sum := sha256.Sum256([]byte(t.prompt))
 	by := &authorship{integrity: t.integrity, provenance: envelope.Provenance{
 		Model: t.model, Prompt: "sha256:" + hex.EncodeToString(sum[:]), InputTokens: t.usage.InputTokens, OutputTokens: t.usage.OutputTokens}}
 	for _, tool := range t.job.agent.tools {
 		by.provenance.Tools = append(by.provenance.Tools, tool.name)
 	}
+	return by
+}
+
+// end makes the act of the turn.
+func (t *turn) end(act call) (result, error) {
+	by := t.authorship()
 	if *act.function.move == t.job.phase.act() {
 		if _, s := t.job.offer.Carries(*act.function.move); s == nil || t.job.phase == publishing {
 			act.args = nil // the act says nothing beyond itself

@@ -110,7 +110,7 @@ func (s *step) header(ctx context.Context, d draft) (envelope.Header, error) {
 	}
 	h := opening.Header()
 	h.Performative, h.Status, h.Error = d.act.Performative, d.act.Status, d.err
-	h.Schema = schemaOf(d, opening)
+	h.Schema = s.schemaOf(d, opening)
 	h.Sender, h.Receiver, h.Tenant = s.x.Owner, s.x.Peer, authority(s.x.Owner)
 	if s.x.State.Role == protocol.Participant {
 		h.Actor = s.x.Owner
@@ -154,8 +154,9 @@ func (h *Host) stamp(e *envelope.Header, now time.Time, trace envelope.Trace) {
 	}
 }
 
-// schemaOf is the name of the schema of what an act carries.
-func schemaOf(d draft, opening *envelope.Envelope) string {
+// schemaOf is the name of the schema of what an act carries, in the version
+// that its author declares.
+func (s *step) schemaOf(d draft, opening *envelope.Envelope) string {
 	switch d.act.Performative {
 	case envelope.Agree:
 		return protocol.AgreeSchema
@@ -176,6 +177,11 @@ func schemaOf(d draft, opening *envelope.Envelope) string {
 	name, err := protocol.ParseName(h.Schema)
 	if err != nil {
 		return h.Schema
+	}
+	if s.x.State.Role == protocol.Participant {
+		if o := s.host.agents[s.x.Owner].lookup(h.Capability); o != nil {
+			name = o.Name
+		}
 	}
 	schema, _ := (&guard.Contract{Name: name, Protocol: h.Protocol}).Carries(d.act)
 	return schema

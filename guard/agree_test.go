@@ -1,7 +1,8 @@
 package guard_test
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,54 +14,60 @@ import (
 // What the guard says and what the rules can do must fit together: whatever
 // the peer sends, its answer can be carried out.
 func TestEveryAnswerOfTheGuardCanBeCarriedOut(t *testing.T) {
-	acts := []string{"request", "cfp", "propose", "agree", "refuse", "inform", "inform~", "inform.c", "failure", "cancel", "ack", "nack", "not-understood"}
-	histories := [][]string{nil, {"!request"}, {"!request", "?agree"}, {"!request", "!cancel"}, {"!request", "?refuse"}, {"!request", "?agree", "?inform"},
-		{"?request"}, {"?request", "!agree"}, {"?request", "?cancel"}, {"?cancel"}, {"?cancel", "!inform.c"}, {"?request", "!refuse"}}
+	acts := []string{"request", "cfp", "propose", "agree", "refuse", "inform", "inform~", "inform.c", "failure", "cancel", "fence", "ack", "nack", "not-understood"}
 	answers := map[guard.Answer]int{}
 	told := map[string]bool{}
-	played := map[string]*protocol.Exchange{}
-	for n := range len(histories) * len(acts) * 3 * 3 * 2 * 2 * 2 * 2 {
-		// Each digit of n chooses one thing about the case.
-		choose := func(choices int) int {
-			digit := n % choices
-			n /= choices
-			return digit
+	for _, proto := range protocol.All() {
+		others := []string{proto.Name}
+		if proto.Name == protocol.RequestV1 {
+			others = append(others, protocol.QueryV1, "auction/v7")
 		}
-		history, act := histories[choose(len(histories))], acts[choose(len(acts))]
-		if key := fmt.Sprint(history); played[key] == nil && history != nil {
-			played[key] = exchange(t, owner(history), history...)
-		}
-		v, m := scene(owner(history), played[fmt.Sprint(history)], act)
-		m.Protocol = []string{protocol.RequestV1, protocol.QueryV1, "auction/v7"}[choose(3)]
-		answered := []int{1, 11, 99}[choose(3)]
-		fixed := m.InReplyTo == "" || act == "inform.c"
-		if !fixed {
-			m.InReplyTo = id(answered)
-		}
-		m.Seq += int64(choose(2))
-		m.Hop = 9 * choose(2)
-		if choose(2) == 1 && m.Receipt == "" {
-			m.content = `{"x":1}`
-		}
-		v.Now = noon.Add(time.Duration(choose(2)) * time.Hour)
-		if v.Exchange != nil && (m.Hop > 0 || m.Protocol == "auction/v7") || m.Receipt != "" && m.Seq > 1 || fixed && answered > 1 {
-			continue // nothing tells it from another case
-		}
-		e := m.sealed(t)
-		err := guard.Admit(v, e)
-		if err == nil {
-			answers[""]++
-			if _, _, err := protocol.Advance(known(v, e), v.Now, protocol.Receive(e)); err != nil {
-				t.Fatalf("after %v %s is admitted, but %v", history, act, err)
+		for _, history := range histories(proto.Name) {
+			var played *protocol.Exchange
+			if history != nil {
+				played = exchangeIn(t, proto.Name, owner(history), history...)
 			}
-			continue
-		}
-		bad := err.(*guard.Violation)
-		answers[bad.Answer]++
-		carryOut(t, v, e, bad)
-		if text := bad.Error(); !told[text] {
-			told[text] = true
-			tell(t, e, bad)
+			for n := range len(acts) * len(others) * 3 * 2 * 2 * 2 * 2 {
+				// Each digit of n chooses one thing about the case.
+				choose := func(choices int) int {
+					digit := n % choices
+					n /= choices
+					return digit
+				}
+				act := acts[choose(len(acts))]
+				v, m := scene(proto.Name, owner(history), played, act)
+				m.Protocol = others[choose(len(others))]
+				answered := []int{1, 11, 99}[choose(3)]
+				fixed := m.InReplyTo == "" || act == "inform.c"
+				if !fixed {
+					m.InReplyTo = id(answered)
+				}
+				m.Seq += int64(choose(2))
+				m.Hop = 9 * choose(2)
+				if choose(2) == 1 && m.Receipt == "" {
+					m.content = `{"x":1}`
+				}
+				v.Now = noon.Add(time.Duration(choose(2)) * time.Hour)
+				if v.Exchange != nil && (m.Hop > 0 || m.Protocol == "auction/v7") || m.Receipt != "" && m.Seq > 1 || fixed && answered > 1 {
+					continue // nothing tells it from another case
+				}
+				e := m.sealed(t)
+				err := guard.Admit(v, e)
+				if err == nil {
+					answers[""]++
+					if _, _, err := protocol.Advance(known(v, e), v.Now, protocol.Receive(e)); err != nil {
+						t.Errorf("under %s after %v %s in reply to %d is admitted, but %v", proto.Name, history, act, answered, err)
+					}
+					continue
+				}
+				bad := err.(*guard.Violation)
+				answers[bad.Answer]++
+				carryOut(t, v, e, bad)
+				if text := bad.Error(); !told[text] {
+					told[text] = true
+					tell(t, e, bad)
+				}
+			}
 		}
 	}
 	for _, a := range []guard.Answer{"", guard.Deny, guard.Again, guard.Reject, guard.Decline, guard.Misread, guard.Void} {
@@ -70,16 +77,39 @@ func TestEveryAnswerOfTheGuardCanBeCarriedOut(t *testing.T) {
 	}
 }
 
-// owner is the one whose exchange has the history.
+// histories lead to each state of both roles of a protocol, in the fewest words.
+func histories(proto string) [][]string {
+	p, err := protocol.Lookup(proto)
+	if err != nil {
+		panic(err)
+	}
+	list := [][]string{nil}
+	for _, role := range []protocol.Role{protocol.Initiator, protocol.Participant} {
+		ways := map[protocol.State][]string{protocol.Start: {}}
+		for queue := []protocol.State{protocol.Start}; len(queue) > 0; queue = queue[1:] {
+			for _, row := range p.Table(role).Rows() {
+				if _, been := ways[row.To]; row.From != queue[0] || been || row.On == protocol.Nacked || row.On == "!not-understood" || row.On == "?not-understood" {
+					continue
+				}
+				ways[row.To] = append(slices.Clone(ways[row.From]), string(row.On))
+				queue = append(queue, row.To)
+				list = append(list, ways[row.To])
+			}
+		}
+	}
+	return list
+}
+
+// owner is the one whose exchange has the history: whoever opened it.
 func owner(history []string) string {
-	if len(history) > 0 && history[0] == "!request" {
+	if len(history) > 0 && strings.HasPrefix(history[0], "!") {
 		return planner
 	}
 	return flights
 }
 
 // scene is an act of the owner's peer, next in sequence.
-func scene(owner string, x *protocol.Exchange, act string) (guard.View, message) {
+func scene(proto, owner string, x *protocol.Exchange, act string) (guard.View, message) {
 	peer, next := planner, int64(1)
 	if owner == planner {
 		peer = flights
@@ -87,7 +117,7 @@ func scene(owner string, x *protocol.Exchange, act string) (guard.View, message)
 	if x != nil {
 		next = x.Received + 1
 	}
-	return view(peer, x), say(20, peer, act, seq(next))
+	return view(peer, x), sayIn(proto, 20, peer, act, seq(next))
 }
 
 func known(v guard.View, e *envelope.Envelope) protocol.Exchange {
@@ -116,7 +146,8 @@ func carryOut(t *testing.T, v guard.View, e *envelope.Envelope, bad *guard.Viola
 		if err != nil {
 			t.Fatal(err)
 		}
-		if to, ok := p.Table(x.Role).Next(x.State, event); !ok || !to.Done() {
+		// A member of a gather has answered; what ends it is the fence.
+		if to, ok := p.Table(x.Role).Next(x.State, event); !ok || !to.Done() && p.Name != protocol.GatherV1 {
 			t.Fatalf("%s: %s has no row in %s", bad, event, x.State)
 		}
 	case guard.Void:

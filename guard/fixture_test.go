@@ -33,7 +33,7 @@ func id(n int) string { return fmt.Sprintf("019535d9-3df7-79fb-b466-%012x", n) }
 // contract is the booking contract under the name.
 func contract(name, proto string) *guard.Contract {
 	declare := protocol.Query[Seat, Booking]
-	if proto == protocol.RequestV1 {
+	if proto == protocol.RequestV1 && what != "fence" {
 		declare = protocol.Request[Seat, Booking]
 	}
 	c, err := guard.Bind(declare(name).WithProgress(Booking{}))
@@ -43,10 +43,27 @@ func contract(name, proto string) *guard.Contract {
 	return c
 }
 
-var contracts = map[string]*guard.Contract{
-	"urn:cap:acme.flight.book/v1": contract("acme.flight.book/v1.2", protocol.RequestV1),
-	"urn:cap:acme.flight.look/v1": contract("acme.flight.look/v1", protocol.QueryV1),
+// bound is a contract with its schemas.
+func bound(d protocol.Declared) *guard.Contract {
+	c, err := guard.Bind(d)
+	if err != nil {
+		panic(err)
+	}
+	return c
 }
+
+var contracts = map[string]*guard.Contract{
+	"urn:cap:acme.flight.book/v1":  contract("acme.flight.book/v1.2", protocol.RequestV1),
+	"urn:cap:acme.flight.look/v1":  contract("acme.flight.look/v1", protocol.QueryV1),
+	"urn:cap:acme.flight.watch/v1": bound(protocol.NewStream[Seat, Booking]("acme.flight.watch/v1")),
+	"urn:cap:acme.flight.haul/v1":  bound(protocol.NewAuction[Seat, Booking, Booking]("acme.flight.haul/v1").Rounds(2).WithProgress(Booking{})),
+	"urn:cap:acme.flight.deal/v1":  bound(protocol.NewOffer[Seat]("acme.flight.deal/v1")),
+	"urn:cap:acme.flight.poll/v1":  bound(protocol.NewGathering[Seat, Booking]("acme.flight.poll/v1")),
+}
+
+// kinds are the protocols with the verb of the tests' contract under each.
+var kinds = map[string]string{protocol.RequestV1: "book", protocol.QueryV1: "look", protocol.SubscribeV1: "watch",
+	protocol.ContractNetV1: "haul", protocol.ProposeV1: "deal", protocol.GatherV1: "poll"}
 
 // message is an envelope before it is sealed.
 type message struct {
@@ -132,30 +149,90 @@ func under(name string) func(*message) {
 // exchange plays the words: the owner's are written "!word", the peer's "?word".
 func exchange(t testing.TB, owner string, words ...string) *protocol.Exchange {
 	t.Helper()
+	return exchangeIn(t, protocol.RequestV1, owner, words...)
+}
+
+// exchangeIn plays the words under the protocol; a timer is written "#timer".
+func exchangeIn(t testing.TB, proto, owner string, words ...string) *protocol.Exchange {
+	t.Helper()
 	role, peer := protocol.Initiator, flights
 	if owner == flights {
 		role, peer = protocol.Participant, planner
 	}
-	x := protocol.Open(protocol.RequestV1, id(0), owner, peer, role)
+	x := protocol.Open(proto, id(0), owner, peer, role)
+	x.MaxRounds = 2
 	for i, w := range words {
-		n := 10 + i
-		switch w[1:] {
-		case "request":
+		n, now := 10+i, noon
+		switch {
+		case i == 0 && w[1:] != "cancel" && w[1:] != "fence":
 			n = 1
-		case "cancel":
+		case w[1:] == "cancel":
 			n = 2
+		case w[1:] == "fence":
+			n = 3
 		}
-		in := protocol.Receive(say(n, peer, w[1:], seq(x.Received+1)).sealed(t))
-		if w[0] == '!' {
-			in = protocol.Send(say(n, owner, w[1:], seq(x.Sent+1)).sealed(t))
+		var in protocol.Input
+		switch timer := protocol.Timer(w[1:]); w[0] {
+		case '#':
+			in, now = protocol.Fire(timer), x.Timers()[timer]
+		case '!':
+			in = protocol.Send(sayIn(proto, n, owner, w[1:], seq(x.Sent+1)).sealed(t))
+		default:
+			in = protocol.Receive(sayIn(proto, n, peer, w[1:], seq(x.Received+1)).sealed(t))
 		}
-		next, _, err := protocol.Advance(x, noon, in)
+		next, _, err := protocol.Advance(x, now, in)
 		if err != nil {
 			t.Fatalf("%s after %v: %v", w, words[:i], err)
 		}
 		x = next
 	}
 	return &x
+}
+
+// sayIn is say under another protocol, right for an exchange that opens with
+// the id 1 and is fenced with the id 3.
+func sayIn(proto string, n int, from, what string, changes ...func(*message)) message {
+	if proto == protocol.RequestV1 && what != "fence" {
+		return say(n, from, what, changes...)
+	}
+	word := what
+	if what == "fence" {
+		word = "inform"
+	}
+	name := "acme.flight." + kinds[proto]
+	return say(n, from, word, append([]func(*message){func(m *message) {
+		m.Protocol = proto
+		if m.Capability != "" {
+			m.Capability = "urn:cap:" + name + "/v1"
+			m.Schema = name + "/v1"
+		}
+		switch {
+		case what == "request" && proto != protocol.GatherV1, what == "cfp":
+			m.IdempotencyKey = ""
+		case what == "propose" && proto == protocol.ContractNetV1:
+			m.Schema, m.content, m.InReplyTo = name+".bid/v1", `{"reference":"X1"}`, id(1)
+		case what == "agree" && proto == protocol.ContractNetV1:
+			m.ReplyBy, m.IdempotencyKey = noon.Add(time.Minute), "trip-8841"
+		case what == "inform":
+			m.Schema = name + ".result/v1"
+			if proto == protocol.SubscribeV1 || proto == protocol.ProposeV1 {
+				m.content = "{}"
+			}
+		case what == "inform~":
+			m.Schema = name + map[string]string{protocol.SubscribeV1: ".item/v1", protocol.GatherV1: ".contribution/v1"}[proto]
+			if m.Schema == name {
+				m.Schema += ".progress/v1"
+			}
+		case what == "fence":
+			m.Schema, m.Fence = protocol.FenceSchema, &envelope.Fence{ID: "f1", Proposed: string(protocol.TerminalCompleted)}
+			m.content = `{"counts":{"abstained":0,"contributed":1,"dissented":0,"members":1,"missing":0},"gather":"g1","proposed":"COMPLETED","value_digest":"","yours":"accepted"}`
+		case what == "ack":
+			m.InReplyTo = id(3)
+		}
+		if proto == protocol.GatherV1 && (what == "request" || m.Performative == envelope.Inform) {
+			m.Gather = &envelope.Gather{ID: "g1"}
+		}
+	}}, changes...)...)
 }
 
 // sealed is seal for a message that may be a receipt.
