@@ -343,7 +343,25 @@ func (h *Host) fence(ctx context.Context, a *assembly, all []*step, d protocol.D
 		}
 		s.decide = false // it is decided
 	}
+	fencesLast(all)
 	return nil
+}
+
+// fencesLast puts the fences behind everything else that the steps log: after a
+// fence nothing counts any more.
+func fencesLast(all []*step) {
+	var before, fences []store.Entry
+	for _, s := range all {
+		for _, e := range s.set.Entries {
+			if e.Event == "!fence" {
+				fences = append(fences, e)
+			} else {
+				before = append(before, e)
+			}
+		}
+		s.set.Entries = nil
+	}
+	all[0].set.Entries = append(before, fences...)
 }
 
 // dispense ends the wait for a member: by its timer when that is due, else by a
