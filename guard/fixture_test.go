@@ -33,7 +33,7 @@ func id(n int) string { return fmt.Sprintf("019535d9-3df7-79fb-b466-%012x", n) }
 // contract is the booking contract under the name.
 func contract(name, proto string) *guard.Contract {
 	declare := protocol.Query[Seat, Booking]
-	if proto == protocol.RequestV1 && what != "fence" {
+	if proto == protocol.RequestV1 {
 		declare = protocol.Request[Seat, Booking]
 	}
 	c, err := guard.Bind(declare(name).WithProgress(Booking{}))

@@ -43,11 +43,13 @@ type entry struct {
 	Peer      string          `json:"peer"`
 	MessageID string          `json:"message_id,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
+	Note      json.RawMessage `json:"note,omitempty"`
 	Envelope  json.RawMessage `json:"envelope,omitempty"`
 }
 
 func (p process) conversationCommand() *cobra.Command {
-	return group("conversation", "Look at the conversations in a store", conversationLs(), conversationShow())
+	return group("conversation", "Look at the conversations in a store", conversationLs(), conversationShow(),
+		conversationReplay(), conversationExport(), conversationDiff())
 }
 
 func conversationLs() *cobra.Command {
@@ -118,8 +120,9 @@ func conversationShow() *cobra.Command {
 host may be running; nothing is written.
 
 -o json prints {"logs": [{"owner", "id", "entries": [{"index", "at", "kind",
-"event", "from", "to", "peer", "message_id", "reason", "envelope"}]}]}. The
-kind is sent, received, rejected or fired. Events and states are those of the
+"event", "from", "to", "peer", "message_id", "reason", "note", "envelope"}]}]}. The
+kind is sent, received, rejected or fired; bound, reduced and concluded are
+about the conversation as a whole and have a note. Events and states are those of the
 transition tables: !act is sent, ?act received, #timer fires. A timer has no
 message_id, only a rejected message has a reason.`,
 		Args: cobra.ExactArgs(1),
@@ -180,7 +183,7 @@ func readLogs(c *cobra.Command, s *sqlite.Store, owner, id string, envelopes boo
 
 func printed(e store.Entry, envelopes bool) entry {
 	out := entry{Index: e.Index, At: moment(e.At), Kind: string(e.Kind), Event: string(e.Event), From: string(e.From),
-		To: string(e.To), Peer: e.Peer, MessageID: e.MessageID, Reason: e.Reason}
+		To: string(e.To), Peer: e.Peer, MessageID: e.MessageID, Reason: e.Reason, Note: e.Note}
 	if envelopes && len(e.Envelope) > 0 {
 		out.Envelope = e.Envelope
 	}
@@ -188,7 +191,7 @@ func printed(e store.Entry, envelopes bool) entry {
 }
 
 func logRows(logs []log, envelopes bool) [][]string {
-	heading := []string{"OWNER", "INDEX", "TIME", "KIND", "EVENT", "STATES", "PEER", "MESSAGE", "REASON"}
+	heading := []string{"OWNER", "INDEX", "TIME", "KIND", "EVENT", "STATES", "PEER", "MESSAGE", "REASON OR NOTE"}
 	if envelopes {
 		heading = append(heading, "ENVELOPE")
 	}
@@ -196,10 +199,18 @@ func logRows(logs []log, envelopes bool) [][]string {
 	for _, l := range logs {
 		for _, e := range l.Entries {
 			rows = append(rows, []string{l.Owner, strconv.FormatInt(e.Index, 10), e.At, e.Kind, e.Event,
-				e.From + "→" + e.To, e.Peer, e.MessageID, e.Reason, string(e.Envelope)})
+				around(e.From, e.To), e.Peer, e.MessageID, e.Reason + string(e.Note), string(e.Envelope)})
 		}
 	}
 	return rows
+}
+
+// around are the states around an entry; one of the conversation as a whole has none.
+func around(from, to string) string {
+	if to == "" {
+		return ""
+	}
+	return from + "→" + to
 }
 
 // ownerURI reads the name of an agent; a bare one is of the authority local.

@@ -13,6 +13,7 @@ import (
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/transcript"
 )
 
 // The exit codes of every verb.
@@ -53,7 +54,7 @@ func exits() []exitRow {
 		{exitUnreachable, "unreachable", func(err error) bool {
 			return modelFailed(err, llm.ErrorUnavailable, llm.ErrorRateLimit)
 		}},
-		{exitDiverged, "a replay went another way (no verb replays yet)", func(error) bool { return false }},
+		{exitDiverged, "a replay went another way", is[*transcript.Divergence]},
 		{exitFailed, "failed otherwise", func(error) bool { return true }},
 	}
 }

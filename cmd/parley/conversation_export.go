@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/transcript"
+)
+
+func conversationExport() *cobra.Command {
+	var db, owner, file string
+	c := &cobra.Command{
+		Use:   "export ID",
+		Short: "Write the trace of an ended conversation",
+		Long: `Write the trace (version 2.0.0, JSON) of an ended conversation from the log of
+the agent that opened it, as parley trace validate reads it. The log is replayed
+first, and the trace judged last: what is written is valid. A participant's log
+shows one exchange of what may have been many, and has no trace.
+
+Contents are not in a trace, only their digests. A host may be running; nothing
+is written to the store. The format of -o does not matter: a trace is JSON.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			uri, err := ownerURI(owner)
+			if err != nil {
+				return err
+			}
+			s, err := inspect(c.Context(), db)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			sides, err := readSides(c, s, uri, args[0])
+			if err != nil {
+				return err
+			}
+			r := initiators(sides)
+			trace, err := transcript.Export(r.log, r.exchanges)
+			if err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			if file == "" {
+				return writeJSON(c.OutOrStdout(), trace)
+			}
+			data, err := json.MarshalIndent(trace, "", "  ")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(file, append(data, '\n'), 0o600)
+		},
+	}
+	dbFlag(c, &db)
+	c.Flags().StringVar(&owner, "owner", "", "the agent that opened it: its URI, or its name under local (default: found)")
+	c.Flags().StringVarP(&file, "file", "f", "", "write the trace to this file (default: standard output)")
+	return c
+}
+
+// initiators is the side that opened the conversation; the first one if the
+// store has none that did.
+func initiators(sides []side) side {
+	for _, r := range sides {
+		for _, x := range r.exchanges {
+			if x.State.Role == protocol.Initiator {
+				return r
+			}
+		}
+	}
+	return sides[0]
+}
