@@ -61,6 +61,7 @@ func beginWith(t *testing.T, clock agent.Clock, s store.Store, others []*agent.H
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		audit(t, h)
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := h.Stop(ctx); err != nil {

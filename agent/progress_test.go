@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -99,10 +100,8 @@ func TestWhoGotAnAwardTellsProgressAndWhoBidsCannot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := <-early; err == nil {
-			t.Error("a bidder told progress")
-		} else if errors.Is(err, agent.ErrOutside) {
-			t.Errorf("a bidder is told %v", err)
+		if err := <-early; err == nil || strings.Contains(err.Error(), "cancel") {
+			t.Errorf("a bidder that tells progress gets %v, though nobody cancelled", err)
 		}
 		if got := steps(t, a, planner.URI(), out.Conversation); !slices.Equal(got, bothHalves) {
 			t.Errorf("told %q", got)

@@ -371,15 +371,21 @@ func TestASubscriptionWhoseTimeIsOverIsCancelledAndConfirmed(t *testing.T) {
 	})
 }
 
-func TestItemsThatAreStillUnderWayWhenTheTimeIsOverDoNotMakeItAFault(t *testing.T) {
+func TestAnItemThatComesLateDoesNotMakeItAFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		planner := agent.New("planner")
-		a, b := begin(t, nil, nil, planner), begin(t, nil, nil, source(counting(1000, 100*time.Millisecond)))
+		planner, publisher := agent.New("planner"), source(counting(1000, 100*time.Millisecond))
+		a, b := begin(t, nil, nil, planner), begin(t, nil, nil, publisher)
 		cut := wire(a, b)
 		l := subscribe(t.Context(), t, planner, nil, agent.Within(10*time.Second))
 		at(9500 * time.Millisecond)
 		cut(true)
 		at(2 * time.Second)
+		next := exchangeOf(t, a, planner, l.id).State.Received + 1
+		for _, e := range sentOf(t, b, publisher, l.id) {
+			if e.Seq() == next { // the one that was under way when the line was cut
+				wantNack(t, hand(t, a, e, token(t, b, publisher.URI(), planner.URI())), envelope.CodeDeadline, guard.ReasonLate)
+			}
+		}
 		cut(false)
 		_, err := l.wait()
 		if kind, e := ending(err); e.Code == envelope.CodeValidation || kind == "<nil>" {

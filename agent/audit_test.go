@@ -1,0 +1,60 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/transcript"
+)
+
+// audit holds every log of the host to the transition tables: each folds to the
+// state that the store has, and each conversation that one of the host's agents
+// opened and that has ended has a valid trace. It runs at the end of every test
+// of a host, whatever the test is about.
+func audit(t *testing.T, h *agent.Host) {
+	t.Helper()
+	ctx := context.Background()
+	s := h.Store()
+	owners, err := s.Owners(ctx)
+	if errors.Is(err, store.ErrClosed) {
+		return // the test dropped the host
+	}
+	if err != nil {
+		t.Errorf("audit: %v", err)
+		return
+	}
+	for _, owner := range owners {
+		conversations, err := s.Conversations(ctx, owner, 10_000)
+		if err != nil {
+			t.Errorf("audit: %v", err)
+			return
+		}
+		for _, c := range conversations {
+			auditLog(ctx, t, s, owner, c.ID)
+		}
+	}
+}
+
+func auditLog(ctx context.Context, t *testing.T, s store.Store, owner, conversation string) {
+	t.Helper()
+	log, err := s.Log(ctx, owner, conversation, 0)
+	if err != nil {
+		t.Errorf("audit: %v", err)
+		return
+	}
+	exchanges, err := s.Exchanges(ctx, owner, conversation)
+	if err != nil {
+		t.Errorf("audit: %v", err)
+		return
+	}
+	if _, err := transcript.Replay(log, exchanges); err != nil {
+		t.Errorf("audit: the log of %s does not fold to its state: %v", owner, err)
+		return
+	}
+	if _, err := transcript.Export(log, exchanges); err != nil && !errors.Is(err, transcript.ErrPartialView) && !errors.Is(err, transcript.ErrLive) {
+		t.Errorf("audit: the conversation of %s has no trace: %v", owner, err)
+	}
+}
