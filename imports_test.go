@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"agent": {"envelope", "protocol", "guard", "guard/schema", "repair", "llm", "store",
 		"internal/strictjson", "internal/mutant"},
 	"transcript":      {"envelope", "protocol", "store"},
-	"agent/agenttest": {"agent", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite"},
+	"agent/agenttest": {"agent", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite", "transcript"},
 	"":                {"agent", "store/sqlite"},
 }
 

@@ -17,10 +17,10 @@ import (
 var ErrUnadvertised = errors.New("the agent advertises nothing")
 
 // advertised is what one of the host's agents says to the host at the other
-// end of a link.
+// end of a link. An agent that answers nothing says nothing.
 func (h *Host) advertised(uri string) (protocol.Advertisement, bool) {
 	a := h.agents[uri]
-	if a == nil {
+	if a == nil || len(a.offers) == 0 {
 		return protocol.Advertisement{}, false
 	}
 	return a.advertisement(), true

@@ -56,6 +56,9 @@ type Auctioned[Bid, Result any] struct {
 	Delivered []Delivered[Bid, Result]
 	// Failed are the awards that were not, with the typed error of their outcome.
 	Failed map[string]error
+	// Others are the bidders that got no award, with the typed error of how their
+	// exchange ended: refused, rejected and so on; nil if it has not ended yet.
+	Others map[string]error
 }
 
 // CallForProposals calls several agents for proposals, gives the award to the
@@ -90,13 +93,18 @@ func CallForProposals[Call, Bid, Result any](ctx context.Context, from *Agent, b
 		return none, err
 	}
 	v := &auction[Call, Bid]{question: q, party: k, terms: terms, rows: map[string]store.Exchange{}}
-	out := Auctioned[Bid, Result]{Conversation: k.Conversation, Failed: map[string]error{}}
+	out := Auctioned[Bid, Result]{Conversation: k.Conversation, Failed: map[string]error{}, Others: map[string]error{}}
 	won, err := v.hold(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			q.host.disband(q.host.running, k)
 		}
 		return none, err
+	}
+	for bidder, x := range v.rows {
+		if x.State.Award == "" {
+			out.Others[bidder] = x.State.Err()
+		}
 	}
 	for _, t := range won {
 		x := v.rows[t.Bidder]

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/parley-agents/parley/agent"
@@ -40,12 +41,7 @@ func audit(t *testing.T, h *agent.Host) {
 
 func auditLog(ctx context.Context, t *testing.T, s store.Store, owner, conversation string) {
 	t.Helper()
-	log, err := s.Log(ctx, owner, conversation, 0)
-	if err != nil {
-		t.Errorf("audit: %v", err)
-		return
-	}
-	exchanges, err := s.Exchanges(ctx, owner, conversation)
+	log, exchanges, err := still(ctx, s, owner, conversation)
 	if err != nil {
 		t.Errorf("audit: %v", err)
 		return
@@ -56,5 +52,23 @@ func auditLog(ctx context.Context, t *testing.T, s store.Store, owner, conversat
 	}
 	if _, err := transcript.Export(log, exchanges); err != nil && !errors.Is(err, transcript.ErrPartialView) && !errors.Is(err, transcript.ErrLive) {
 		t.Errorf("audit: the conversation of %s has no trace: %v", owner, err)
+	}
+}
+
+// still reads a log and its exchanges at one moment: the host may be working.
+func still(ctx context.Context, s store.Store, owner, conversation string) ([]store.Entry, []store.Exchange, error) {
+	for {
+		before, err := s.Exchanges(ctx, owner, conversation)
+		if err != nil {
+			return nil, nil, err
+		}
+		log, err := s.Log(ctx, owner, conversation, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		after, err := s.Exchanges(ctx, owner, conversation)
+		if err != nil || reflect.DeepEqual(before, after) {
+			return log, after, err
+		}
 	}
 }

@@ -47,6 +47,9 @@ type Work struct {
 	Deadline time.Time
 	// Hop is the depth of delegation.
 	Hop int
+	// Awarded says that the work does what a proposal got the award for. Before
+	// that, in an auction, nothing may have effects: see OfferWhen.
+	Awarded bool
 }
 
 // Current is the work that ctx belongs to; ok is false outside a handler.
@@ -56,7 +59,7 @@ func Current(ctx context.Context) (w Work, ok bool) {
 		return Work{}, false
 	}
 	h := j.header
-	w = Work{Input: bytes.Clone(j.input), Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop}
+	w = Work{Input: bytes.Clone(j.input), Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop, Awarded: j.phase == performing}
 	if j.offer != nil {
 		w.Contract = j.offer.Name.String()
 	}

@@ -135,12 +135,32 @@ func (h *Host) resume(ctx context.Context) error {
 		}
 		for _, row := range rows {
 			k := store.Key{Owner: owner, Conversation: row.Conversation, Peer: row.Sender}
+			if err := h.renewLease(ctx, k); err != nil {
+				return err
+			}
 			release := h.hold(k)
 			h.group.Go(func() { defer release(); h.work(k) })
 		}
 		if err := h.resumeGathers(ctx, owner); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// renewLease gives the subscriber of a publication that was interrupted its
+// time again: it was this side that went silent.
+func (h *Host) renewLease(ctx context.Context, k store.Key) error {
+	x, err := h.store.Exchange(ctx, k)
+	if err != nil {
+		return fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
+	}
+	if x.State.Protocol != protocol.SubscribeV1 || x.State.LeaseBy.IsZero() || x.State.Done() {
+		return nil
+	}
+	x.State = protocol.Renew(x.State, h.seam.now())
+	if err := h.store.Commit(ctx, store.WriteSet{Exchanges: []store.Exchange{x}}); err != nil {
+		return fmt.Errorf("renewing the lease of %s: %w", k.Conversation, err)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func TestProgressReachesTheAskerInOrderBeforeTheResult(t *testing.T) {
 				flights := agent.New("flights", agent.Handle(c, func(ctx context.Context, _ Seat) (Booking, error) {
 					return Booking{"R1"}, halves(ctx)
 				}))
-				planner, a, b := pair(t, nil, flights)
+				planner, a, b := meet(t, flights)
 				x, err := agent.Start(t.Context(), planner, "flights", c, seat)
 				if err != nil {
 					t.Fatal(err)
@@ -95,7 +95,7 @@ func TestWhoGotAnAwardTellsProgressAndWhoBidsCannot(t *testing.T) {
 				return Price{70}, nil
 			},
 			func(ctx context.Context, _ Job, _ Price) (Done, error) { return Done{"ann"}, halves(ctx) }))
-		planner, a, _ := pair(t, nil, ann)
+		planner, a, _ := meet(t, ann)
 		out, err := agent.CallForProposals(t.Context(), planner, []string{"ann"}, move, piano, agent.AuctionTerms[Job, Price]{Pick: cheapest})
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestProgressThatCannotBeToldSaysWhy(t *testing.T) {
 				}
 				return Booking{"R1"}, nil
 			}))
-		planner, a, _ := pair(t, nil, flights)
+		planner, a, _ := meet(t, flights)
 		for _, c := range []protocol.Contract[Seat, Booking]{book, trek} {
 			q := ask(t, planner, "flights", c, seat)
 			if _, err := q.wait(); err != nil {
@@ -151,7 +151,7 @@ func TestProgressAfterACancelGivesTheCause(t *testing.T) {
 			told <- agent.Progress(ctx, Step{1})
 			return Booking{}, ctx.Err()
 		}))
-		planner, a, _ := pair(t, nil, flights)
+		planner, a, _ := meet(t, flights)
 		ctx, cancel := context.WithCancel(t.Context())
 		q := askIn(ctx, t, planner, "flights", trek, seat)
 		at(time.Second)

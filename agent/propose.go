@@ -7,8 +7,8 @@ import (
 )
 
 // Propose offers something to another agent and waits for its answer: nil when
-// it accepts, *protocol.RejectedError when it does not, or the typed error of
-// another outcome, as Ask. Accepting has effects, so an offer carries a key.
+// it accepts, *protocol.RejectedError when it does not, whatever the reason, or
+// the typed error of another outcome, as Ask. Accepting has effects, so an offer carries a key.
 // Everything else is as Ask says.
 func Propose[In any](ctx context.Context, from *Agent, to string, o protocol.Offer[In], in In, opts ...AskOption) error {
 	q, err := pose(from, to, o, in, opts)

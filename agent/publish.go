@@ -50,13 +50,13 @@ func Publish[In, Item any](s protocol.Stream[In, Item], fn func(ctx context.Cont
 // Progress tells the peer how far the work has come, in a value of the type
 // that the contract declares with WithProgress. It returns when that is durable
 // and otherwise as the emit of Publish does; ErrNoProgress when the contract
-// declares none, ErrOutside outside a handler.
+// declares none, or while nothing but a bid is asked for; ErrOutside outside a handler.
 func Progress[P any](ctx context.Context, p P) error {
 	j := jobOf(ctx)
 	if j == nil {
 		return ErrOutside
 	}
-	if j.offer.Progress == nil {
+	if j.offer.Progress == nil || j.phase == bidding {
 		return fmt.Errorf("telling the progress of %s: %w", j.offer.Name, ErrNoProgress)
 	}
 	content, err := schema.Encode(j.offer.Progress, p)

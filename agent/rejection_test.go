@@ -10,6 +10,7 @@ import (
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store/memory"
 	"github.com/parley-agents/parley/transcript"
 )
 
@@ -41,7 +42,7 @@ func stageIn(t *testing.T) *theatre {
 		agent.Bid(haul, func(context.Context, Job) (Price, error) { return Price{1}, nil },
 			func(ctx context.Context, _ Job, _ Price) (Done, error) { return Done{"ann"}, held(ctx) }))
 	other := agent.New("bob")
-	s.a, s.b = begin(t, nil, nil, s.planner, agent.New("eve")), begin(t, nil, nil, s.ann, other)
+	s.a, s.b = begin(t, nil, memory.New(), s.planner, agent.New("eve")), begin(t, nil, memory.New(), s.ann, other)
 	s.cut = wire(s.a, s.b)
 	return s
 }

@@ -92,8 +92,8 @@ func (q *question) listen(ctx context.Context, k store.Key, told func(item []byt
 
 // unfit is the error of an item that was refused.
 func (q *question) unfit(k store.Key, e *envelope.Envelope) error {
-	end := protocol.Ending{Conversation: k.Conversation, Peer: k.Peer, Code: envelope.CodeValidation, Reason: guard.ReasonSchema}
-	if invalid, ok := errors.AsType[*schema.Invalid](q.contract.Item.Validate(e.Content())); ok && len(invalid.Violations) > 0 {
+	end := protocol.Ending{Conversation: k.Conversation, Peer: k.Peer, Code: envelope.CodeValidation, Reason: guard.ReasonSchema, Pointer: "/schema"}
+	if invalid, ok := errors.AsType[*schema.Invalid](q.contract.Read(q.contract.Item).Validate(e.Content())); ok && len(invalid.Violations) > 0 {
 		v := invalid.Violations[0]
 		end.Pointer, end.Want, end.Got = "/content"+v.Pointer, v.Want, v.Got
 	}

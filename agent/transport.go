@@ -62,6 +62,13 @@ func (l Link) Through(wrap func(Transport) Transport) Link {
 	return l
 }
 
+// Silent is the link to agents that say nothing about themselves, as those of
+// a place that does not advertise: they are asked in our own highest versions.
+func (l Link) Silent() Link {
+	l.advertised = nil
+	return l
+}
+
 // Introduce connects hosts of this process with each other, in both
 // directions.
 func Introduce(hosts ...*Host) {

@@ -113,6 +113,9 @@ func conversation(v View, e *envelope.Envelope) *Violation {
 // message that does not still consumes its number.
 // A fence closes whatever stands, and answers nothing in particular.
 func correlation(v View, e *envelope.Envelope) *Violation {
+	if x := v.Exchange; x != nil && x.State == "fencing" && e.ReceiptKind() == envelope.Ack && e.InReplyTo() != x.Fence {
+		return mismatch(Reject, "/in_reply_to", "the id of the fence", "")
+	}
 	if e.InReplyTo() == "" || e.Act() == envelope.Cancel || fences(e) || v.Exchange.Answerable(e.InReplyTo()) {
 		return nil
 	}

@@ -22,7 +22,7 @@ func content(v View, e *envelope.Envelope) *Violation {
 	}
 	switch {
 	case bad.Answer == Again:
-	case v.Exchange == nil && e.Act() == envelope.Cancel:
+	case v.Exchange == nil && (e.Act() == envelope.Cancel || fences(e)):
 		bad.Answer = Deny
 	case v.Exchange == nil || v.Exchange.State == protocol.Start:
 		bad.Answer = Misread

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,8 +22,8 @@ type Difference struct {
 
 // Diff tells how two logs of one kind of conversation differ in what was said and done: by exchange, in order of the
 // peers' URIs, and in each in the order of the log. Two runs of the same thing differ in ids, times, salts and digests;
-// none of these counts. What counts are events, schemas, contents and errors, and how a conversation was bound, reduced
-// and concluded. An entry whose message cannot be read is an error that names it.
+// none of these counts, unless it stands in what an agent said. What counts are events, schemas, contents and errors, and
+// how a conversation was bound, reduced, fenced and concluded. An entry whose message cannot be read is an error that names it.
 func Diff(mine, theirs []store.Entry) ([]Difference, error) {
 	a, err := said(mine)
 	if err != nil {
@@ -85,11 +86,19 @@ func spoken(e store.Entry) (string, error) {
 	if err != nil {
 		return "", diverges(e, "envelope", "a message", err.Error())
 	}
+	return uttered(e, m), nil
+}
+
+// uttered is what a message says.
+func uttered(e store.Entry, m *envelope.Envelope) string {
 	text := string(e.Event)
 	if e.Kind == store.Rejected {
 		text = "rejected " + text + " " + e.Reason
 	}
-	if m.ReceiptKind() == "" {
+	switch {
+	case m.Header().Fence != nil:
+		text += " " + fenceText(m)
+	case m.ReceiptKind() == "":
 		text += " " + m.Schema() + " " + string(m.Content())
 	}
 	if told := m.Header().Error; told != nil {
@@ -98,7 +107,16 @@ func spoken(e store.Entry) (string, error) {
 	if g := m.Header().Gather; g != nil && g.Stance != "" {
 		text += " " + g.Stance
 	}
-	return text, nil
+	return text
+}
+
+// fenceText is what a fence says, without the id of the gather and the digest of what it came to.
+func fenceText(m *envelope.Envelope) string {
+	var n protocol.FenceNote
+	if err := json.Unmarshal(m.Content(), &n); err != nil {
+		return string(m.Content())
+	}
+	return fmt.Sprintf("%s proposing %s, %s, %+v", m.Schema(), n.Proposed, n.Yours, n.Counts)
 }
 
 // compared are the lines that are not in a longest common subsequence of both.

@@ -55,7 +55,7 @@ const (
 // exchanges all of the initiator's in that conversation. It replays the log first, and judges the trace last: what it
 // returns is valid.
 //
-// A participant's log gives ErrPartialView, a conversation that has not ended ErrLive, an empty log ErrNothing. A log that
+// A participant's log gives ErrPartialView, a conversation that has not ended ErrLive, nothing at all ErrNothing. A log that
 // differs from its own fold or from the rows gives a *Divergence, one with a number missing a *HoleError, and one whose
 // trace would break a rule an *InvalidError. It is pure: one log has one trace.
 func Export(log []store.Entry, exchanges []store.Exchange) (Trace, error) {

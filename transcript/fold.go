@@ -126,6 +126,9 @@ func absorbs(outputs []protocol.Output) bool {
 // advance moves an exchange by a message that was sent or accepted.
 func (f *fold) advance(e store.Entry, x protocol.Exchange, out folded) (folded, error) {
 	m := out.message
+	if x.Role == protocol.Initiator && (x.Protocol == protocol.GatherV1 || x.Protocol == protocol.ContractNetV1) && !f.bound(x.Protocol) {
+		return out, diverges(e, "binding", "nothing", "what "+x.Protocol+" is bound to")
+	}
 	in := protocol.Receive(m)
 	switch {
 	case e.Kind == store.Sent:
@@ -230,6 +233,11 @@ func (f *fold) bind(e store.Entry) error {
 	}
 	f.binding = &b
 	return nil
+}
+
+// bound tells whether it was fixed who takes part, and in which gather.
+func (f *fold) bound(name string) bool {
+	return f.binding != nil && f.binding.Protocol == name && (f.binding.Gather != nil) == (name == protocol.GatherV1)
 }
 
 // reduce makes the decision again and holds the record of it to that.

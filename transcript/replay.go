@@ -46,7 +46,7 @@ func diverges(e store.Entry, what, recorded, folded string) *Divergence {
 
 func transition(from, to protocol.State) string { return string(from) + "→" + string(to) }
 
-// ErrNothing says that there is no log to replay.
+// ErrNothing says that there is neither a log to replay nor an exchange that should have one.
 var ErrNothing = errors.New("the log is empty")
 
 // Replayed is what a log came to.
@@ -122,12 +122,18 @@ func (w *walk) step(e store.Entry) (folded, error) {
 // again, then every exchange with its row, and at last the digest of the folded state with that of the stored one. The
 // log must be whole and in order, and the exchanges all of the owner's in that conversation.
 //
-// It returns a *Divergence at the first difference and ErrNothing for an empty log. The digest of the folded state is
+// It returns a *Divergence at the first difference, such as an exchange without a log or a log without one, and ErrNothing
+// if there is neither. The digest of the folded state is
 // there even when only the rows differ. Of a row, the lease and a number of rounds are taken as they are, since nothing in
 // the log says them, and so is the text of an error over content that nobody kept. It is pure and never panics.
 func Replay(log []store.Entry, exchanges []store.Exchange) (Replayed, error) {
-	if len(log) == 0 {
+	switch {
+	case len(log) == 0 && len(exchanges) == 0:
 		return Replayed{}, ErrNothing
+	case len(log) == 0:
+		return Replayed{}, &Divergence{Peer: exchanges[0].Peer, What: "log", Recorded: "nothing", Folded: "an exchange in " + string(exchanges[0].State.State)}
+	case len(exchanges) == 0:
+		return Replayed{}, diverges(log[0], "exchange", "a log", "no exchange")
 	}
 	w := walk{fold: newFold(log[0].Owner, log[0].Conversation, exchanges), next: 1}
 	for i, e := range log {

@@ -138,6 +138,7 @@ func ExampleTranscript() {
 	// sent !inform, received to done:ok
 	// agent://local/visitor with agent://local/forecaster: done:ok
 	// sent !request, start to requested
+	// agent://local/visitor concluded
 }
 
 // A test of an agent: the agent under test, a model that follows a script, and

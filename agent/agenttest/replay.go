@@ -144,7 +144,7 @@ func (run *rerun) all(ctx context.Context, host *agent.Host, works []*work, mine
 		return nil, err
 	}
 	for _, h := range troupe {
-		host.Connect(agent.PeerHost(h).Through(func(agent.Transport) agent.Transport { return peers{run} }))
+		host.Connect(agent.PeerHost(h).Silent().Through(func(agent.Transport) agent.Transport { return peers{run} }))
 	}
 	for _, w := range works {
 		if err = run.drive(ctx, host, w); err != nil {

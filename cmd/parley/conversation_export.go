@@ -1,14 +1,16 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/transcript"
 )
 
@@ -47,11 +49,11 @@ is written to the store. The format of -o does not matter: a trace is JSON.`,
 			if file == "" {
 				return writeJSON(c.OutOrStdout(), trace)
 			}
-			data, err := json.MarshalIndent(trace, "", "  ")
-			if err != nil {
+			var text bytes.Buffer
+			if err := writeJSON(&text, trace); err != nil {
 				return err
 			}
-			return os.WriteFile(file, append(data, '\n'), 0o600)
+			return os.WriteFile(file, text.Bytes(), 0o600)
 		},
 	}
 	dbFlag(c, &db)
@@ -64,11 +66,17 @@ is written to the store. The format of -o does not matter: a trace is JSON.`,
 // store has none that did.
 func initiators(sides []side) side {
 	for _, r := range sides {
-		for _, x := range r.exchanges {
-			if x.State.Role == protocol.Initiator {
-				return r
-			}
+		if r.opened() {
+			return r
 		}
 	}
 	return sides[0]
+}
+
+// opened goes by the rows and by the log: one of the two may have been lost.
+func (r side) opened() bool {
+	if len(r.log) > 0 && (r.log[0].Kind == store.Sent || r.log[0].Kind == store.Bound) {
+		return true
+	}
+	return slices.ContainsFunc(r.exchanges, func(x store.Exchange) bool { return x.State.Role == protocol.Initiator })
 }

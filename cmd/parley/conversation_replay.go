@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/store/sqlite"
 	"github.com/parley-agents/parley/transcript"
@@ -119,12 +120,12 @@ func readSides(c *cobra.Command, s *sqlite.Store, owner, id string) ([]side, err
 		if err != nil {
 			return nil, err
 		}
-		if len(log) == 0 {
-			continue
-		}
 		exchanges, err := s.Exchanges(c.Context(), owner, id)
 		if err != nil {
 			return nil, err
+		}
+		if len(log) == 0 && len(exchanges) == 0 {
+			continue
 		}
 		list = append(list, side{owner, id, log, exchanges})
 	}
@@ -160,22 +161,28 @@ func replayed(r side, stepwise bool) (replay, error) {
 
 func replayRows(list []replay, stepwise bool) [][]string {
 	if stepwise {
-		rows := [][]string{{"OWNER", "INDEX", "KIND", "EVENT", "STATES", "PEER", "DIGEST"}}
+		rows := [][]string{{"OWNER", "INDEX", "KIND", "EVENT", "STATES", "PEER", "DIGEST", "DIVERGENCE"}}
 		for _, r := range list {
 			for _, s := range r.Steps {
 				rows = append(rows, []string{r.Owner, strconv.FormatInt(s.Index, 10), s.Kind, s.Event, around(s.From, s.To), s.Peer, s.Digest})
+			}
+			if r.Divergence != nil {
+				rows = append(rows, []string{r.Owner, "", "", "", "", "", "", r.Divergence.text()})
 			}
 		}
 		return rows
 	}
 	rows := [][]string{{"OWNER", "ENTRIES", "TERMINAL", "DIGEST", "DIVERGENCE"}}
 	for _, r := range list {
-		place := ""
-		if r.Divergence != nil {
-			place = (&transcript.Divergence{What: r.Divergence.What, Index: r.Divergence.Index, Peer: r.Divergence.Peer,
-				Recorded: r.Divergence.Recorded, Folded: r.Divergence.Folded}).Error()
-		}
-		rows = append(rows, []string{r.Owner, strconv.Itoa(r.Entries), r.Terminal, r.Digest, place})
+		rows = append(rows, []string{r.Owner, strconv.Itoa(r.Entries), r.Terminal, r.Digest, r.Divergence.text()})
 	}
 	return rows
+}
+
+// text is the divergence for people; of none it is empty.
+func (d *divergence) text() string {
+	if d == nil {
+		return ""
+	}
+	return (&transcript.Divergence{Index: d.Index, Peer: d.Peer, Event: protocol.Event(d.Event), What: d.What, Recorded: d.Recorded, Folded: d.Folded}).Error()
 }
