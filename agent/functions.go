@@ -181,6 +181,9 @@ func (t *turn) available(ctx context.Context) ([]*function, error) {
 	moves := x.State.Moves()
 	var list []*function
 	for _, f := range t.functions {
+		if f.move == nil && f.effect() && t.job.phase == bidding {
+			continue // nothing has effects before the award
+		}
 		spoken := f.contract == nil || t.job.agent.speaks(f.peer, f.contract)
 		if f.move != nil && slices.Contains(moves, *f.move) || f.move == nil && spoken && t.job.agent.mayOffer(ctx, f.name) {
 			list = append(list, f)

@@ -35,7 +35,8 @@ type tool struct {
 // Tool gives the agent's model a Go function. The schema of its parameters
 // comes from In; what it returns reaches the model as data. An error made with
 // Refuse or Fail is told to the model by its code and reason, the text of any
-// other stays in the host's log.
+// other stays in the host's log. A tool that is not ReadOnly is not offered to a
+// model that bids in an auction: nothing has effects before the award.
 //
 // The name is of letters, digits, _ and -, at most 64 characters, without a
 // double underscore, and none of the performatives.

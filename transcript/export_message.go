@@ -86,7 +86,7 @@ func (e *exporter) hole(entry store.Entry) error {
 func (e *exporter) exportAct(entry store.Entry, out folded) *string {
 	m := out.message
 	x := e.message(entry, m)
-	if out.accepted && x.Kind == Contribution {
+	if out.accepted && x.Kind == Contribution && e.binding != nil && e.binding.Gather != nil {
 		x.GatherID = &e.binding.Gather.ID
 	}
 	return e.append(x, m)

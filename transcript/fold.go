@@ -32,6 +32,8 @@ type fold struct {
 	exchanges                     map[string]protocol.Exchange // by peer
 	voided                        map[string]bool              // peers whose exchange ended over content that nobody kept
 	final                         map[string]string            // by peer: the message that ended the exchange
+	endedAt                       map[string]time.Time         // by peer
+	correlation                   map[string]string            // by peer: that of the first message
 	sent, received                map[string][]protocol.Numbered
 	binding                       *protocol.Binding
 	accepted                      []protocol.Contribution
@@ -57,7 +59,7 @@ type folded struct {
 func newFold(owner, conversation string, rows []store.Exchange) *fold {
 	f := &fold{
 		owner: owner, conversation: conversation, exchanges: map[string]protocol.Exchange{}, voided: map[string]bool{},
-		final: map[string]string{}, sent: map[string][]protocol.Numbered{}, received: map[string][]protocol.Numbered{},
+		final: map[string]string{}, endedAt: map[string]time.Time{}, correlation: map[string]string{}, sent: map[string][]protocol.Numbered{}, received: map[string][]protocol.Numbered{},
 	}
 	for _, row := range rows {
 		x := protocol.Open(row.State.Protocol, conversation, owner, row.Peer, row.State.Role)
@@ -176,7 +178,7 @@ func (f *fold) keep(e store.Entry, out folded) {
 
 func (f *fold) ended(e store.Entry, before, after protocol.Exchange) {
 	if !before.Done() && after.Done() {
-		f.final[e.Peer] = e.MessageID
+		f.final[e.Peer], f.endedAt[e.Peer] = e.MessageID, e.At
 	}
 }
 
@@ -185,7 +187,7 @@ func (f *fold) ended(e store.Entry, before, after protocol.Exchange) {
 func (f *fold) refuse(e store.Entry, x protocol.Exchange, m *envelope.Envelope) protocol.State {
 	switch {
 	case e.From != e.To:
-		f.voided[e.Peer] = true
+		f.voided[e.Peer], f.endedAt[e.Peer] = true, e.At
 		x = protocol.Void(x, m, envelope.NewError(envelope.CodeValidation, e.Reason))
 	case e.Reason != equivocation:
 		x = protocol.Consume(x, m)
@@ -214,6 +216,9 @@ func (f *fold) read(e store.Entry) (*envelope.Envelope, error) {
 		if c.recorded != c.read {
 			return nil, diverges(e, c.what, c.recorded, c.read)
 		}
+	}
+	if f.correlation[e.Peer] == "" {
+		f.correlation[e.Peer] = m.Correlation()
 	}
 	if e.Kind != store.Rejected && m.Protocol() != f.exchanges[e.Peer].Protocol {
 		return nil, diverges(e, "protocol", f.exchanges[e.Peer].Protocol, m.Protocol())

@@ -178,6 +178,12 @@ func (f *fold) compare(row store.Exchange) error {
 	if row.Final != f.final[row.Peer] && !f.voided[row.Peer] {
 		return differs("final", strconv.Quote(row.Final), strconv.Quote(f.final[row.Peer]))
 	}
+	if is, known := f.correlation[row.Peer]; known && is != row.Correlation {
+		return differs("correlation", strconv.Quote(row.Correlation), strconv.Quote(is))
+	}
+	if was, is := row.EndedAt, f.endedAt[row.Peer]; !was.Truncate(time.Millisecond).Equal(is.Truncate(time.Millisecond)) {
+		return differs("end", was.UTC().Format(time.RFC3339Nano), is.UTC().Format(time.RFC3339Nano))
+	}
 	was, made := members(row.State, f.voided[row.Peer]), members(is, f.voided[row.Peer])
 	for _, name := range slices.Sorted(maps.Keys(both(was, made))) {
 		if string(was[name]) != string(made[name]) {
