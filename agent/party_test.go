@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -42,15 +41,6 @@ var (
 )
 
 var piano = Job{Task: "move the piano"}
-
-// hauler bids its price.
-func hauler(name string, euros int) *agent.Agent {
-	return agent.New(name, agent.Bid(haul,
-		func(context.Context, Job) (Price, error) { return Price{Euros: euros}, nil },
-		func(_ context.Context, _ Job, p Price) (Done, error) {
-			return Done{By: fmt.Sprintf("%s for %d", name, p.Euros)}, nil
-		}))
-}
 
 // cheapest ranks by price.
 func cheapest(_ context.Context, bids []agent.Tender[Price]) ([]agent.Tender[Price], error) {
