@@ -34,7 +34,9 @@ func (e *exporter) enter(entry store.Entry) error {
 		}
 		return nil
 	case store.Fired:
-		e.trigger = nil
+		if e.reduction == nil { // after it, a timer only ends the wait for a member in the step of the decision
+			e.trigger = nil
+		}
 		return nil
 	}
 	m := out.message

@@ -264,13 +264,19 @@ func spare(t transcript.Trace) bool {
 func TestEachChangeOfOneValueOfAnExportedTraceIsRefusedUnlessItIsHarmless(t *testing.T) {
 	list := harmlessChanges()
 	met := make([]atomic.Bool, len(list))
+	traces := goldenTraces(t)
+	if testing.Short() { // the plainest of each protocol
+		maps.DeleteFunc(traces, func(name string, _ []byte) bool {
+			return !slices.Contains([]string{"request", "query-refused", "subscribe", "propose-accepted", "contract-net", "gather"}, name)
+		})
+	}
 	t.Run("of", func(t *testing.T) {
-		for name, data := range goldenTraces(t) {
+		for name, data := range traces {
 			t.Run(name, func(t *testing.T) { t.Parallel(); changeEachValue(t, data, list, met) })
 		}
 	})
 	for i, h := range list {
-		if !met[i].Load() {
+		if !met[i].Load() && !testing.Short() {
 			t.Errorf("no change of %s is harmless because %s", h.path, h.why)
 		}
 	}

@@ -41,7 +41,6 @@ type fold struct {
 	fence                         *envelope.Fence
 	acks                          []string
 	fenced, concluded             bool
-	asked                         bool // a cancel was asked for, before those that stand last
 	terminal                      protocol.Terminal
 }
 
@@ -72,9 +71,6 @@ func newFold(owner, conversation string, rows []store.Exchange) *fold {
 
 // apply takes the fold one entry further. Its errors are of type *Divergence.
 func (f *fold) apply(e store.Entry) (folded, error) {
-	if e.Kind != store.Reduced && e.Event != "!cancel" {
-		f.asked = f.cancelAsked()
-	}
 	switch e.Kind {
 	case store.Bound:
 		return folded{}, f.bind(e)
@@ -260,9 +256,6 @@ func (f *fold) reduce(e store.Entry) error {
 		return diverges(e, "reduction", "a value", err.Error())
 	}
 	made := d.Reduction(r, f.cancelAsked())
-	if made.Proposed != recorded.Proposed {
-		made = d.Reduction(r, f.asked) // whoever was not needed was cancelled in the step of the decision
-	}
 	for _, c := range []struct {
 		what           string
 		recorded, made any
@@ -270,6 +263,7 @@ func (f *fold) reduce(e store.Entry) error {
 		{"proposed", recorded.Proposed, made.Proposed}, {"inputs", recorded.Inputs, made.Inputs}, {"dissent", recorded.Dissent, made.Dissent},
 		{"abstained", recorded.Abstained, made.Abstained}, {"missing", recorded.Missing, made.Missing},
 		{"answered", recorded.Answered, made.Answered}, {"value digest", recorded.ValueDigest, made.ValueDigest},
+		{"value", string(recorded.Value), string(made.Value)}, {"gather", recorded.Gather, made.Gather},
 	} {
 		if was, is := fmt.Sprint(c.recorded), fmt.Sprint(c.made); was != is {
 			return diverges(e, "reduction: "+c.what, was, is)

@@ -123,9 +123,9 @@ func (w *walk) step(e store.Entry) (folded, error) {
 // log must be whole and in order, and the exchanges all of the owner's in that conversation.
 //
 // It returns a *Divergence at the first difference, such as an exchange without a log or a log without one, and ErrNothing
-// if there is neither. The digest of the folded state is
-// there even when only the rows differ. Of a row, the lease and a number of rounds are taken as they are, since nothing in
-// the log says them, and so is the text of an error over content that nobody kept. It is pure and never panics.
+// if there is neither. The digest of the folded state is there even when only the rows differ. Of a row, the lease and a
+// number of rounds are taken as they are, since nothing in the log says them, and so is the text of an error over content
+// that nobody kept. It is pure and never panics.
 func Replay(log []store.Entry, exchanges []store.Exchange) (Replayed, error) {
 	switch {
 	case len(log) == 0 && len(exchanges) == 0:

@@ -43,6 +43,7 @@ type world struct {
 	said     int
 	stance   bool // whether a contribution dissents is not left to chance
 	dissents bool
+	restored int64 // by how much the generation of whoever speaks has risen
 }
 
 // side is what one agent has in its store.
@@ -140,7 +141,7 @@ func (w *world) group(id string) *envelope.Group {
 func (w *world) send(owner, peer, word string, group *envelope.Group, told *envelope.Error) *envelope.Envelope {
 	x := w.sides[owner].rows[peer].State
 	h := envelope.Header{
-		Protocol: w.protocol, Sender: owner, Receiver: peer, SenderGeneration: int64(7 + len(owner)), MessageID: w.id(), ConversationID: conversationID,
+		Protocol: w.protocol, Sender: owner, Receiver: peer, SenderGeneration: int64(7+len(owner)) + w.restored, MessageID: w.id(), ConversationID: conversationID,
 		CorrelationID: "trip-8841", Timestamp: w.now, Labels: envelope.Labels{Integrity: envelope.Peer}, Group: group, Capability: w.binding.Capability,
 		Trace: envelope.Trace{Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}, Seq: x.Sent + 1, InReplyTo: x.Trigger,
 		Performative: envelope.Performative(word), Schema: contract + "/v1", Salt: bytes.Repeat([]byte{3}, 16), Error: told,
@@ -335,7 +336,7 @@ func moves(x protocol.Exchange) (list []string) {
 func (w *world) reduce(s *side) {
 	g := *w.binding.Gather
 	var accepted []protocol.Contribution
-	cancelled, waiting := false, false
+	cancelled := false
 	for _, e := range s.log {
 		if e.Kind == store.Received && e.From == "open" && (e.To == "contributed" || e.To == "abstained") {
 			m, _ := envelope.Decode(e.Envelope)
@@ -343,18 +344,13 @@ func (w *world) reduce(s *side) {
 		}
 	}
 	for _, x := range s.rows {
-		cancelled, waiting = cancelled || x.State.CancelAsked, waiting || x.State.State == "open"
+		cancelled = cancelled || x.State.CancelAsked
 	}
 	d := g.Decide(accepted, w.now)
-	if s.fenced || d.Standing == protocol.StandingOpen && !cancelled || d.Standing == protocol.StandingPartial && waiting {
+	if s.fenced || d.Standing == protocol.StandingOpen && !cancelled {
 		return
 	}
 	s.fenced = true
-	for _, m := range w.members { // who was not needed is told to stop
-		if s.rows[m].State.State == "open" {
-			w.send(s.owner, m, "cancel", nil, nil)
-		}
-	}
 	r, err := g.Reduce(d)
 	if err != nil {
 		w.Fatalf("%v", err)
@@ -363,6 +359,15 @@ func (w *world) reduce(s *side) {
 	s.reduced = &made
 	fence := w.id()
 	w.note(s, store.Reduced, fence+"-result", made)
+	for _, m := range w.members { // nobody waits for the others any more
+		switch x := s.rows[m].State; {
+		case x.State != "open":
+		case w.now.Before(x.ReplyBy):
+			w.send(s.owner, m, "cancel", nil, nil)
+		default:
+			w.step(s.owner, m, w.now, protocol.Fire(protocol.TimerGatherBy), store.Entry{Kind: store.Fired, Event: "#gather-by"})
+		}
+	}
 	for _, m := range w.members {
 		x := s.rows[m].State
 		content, err := json.Marshal(d.Note(r, made.Proposed, m, false))

@@ -90,6 +90,9 @@ func TestAStoreThatWasChangedByHandDivergesWhereItWasChanged(t *testing.T) {
 		"a terminal with its chain":       {s.request, `UPDATE log SET note = CAST('{"terminal":"BLOCKED"}' AS BLOB)` + ofLog + ` AND kind = 'concluded'`, true, 4, "terminal"},
 		"the note of a gather":            {s.gather, `UPDATE log SET note = CAST(replace(CAST(note AS TEXT), 'DISSENT_RECORDED', 'COMPLETED') AS BLOB)` + ofLog + ` AND kind = 'reduced'`, false, 8, "chain"},
 		"a note with its chain":           {s.gather, `UPDATE log SET note = CAST(replace(CAST(note AS TEXT), 'DISSENT_RECORDED', 'COMPLETED') AS BLOB)` + ofLog + ` AND kind = 'reduced'`, true, 8, "reduction: proposed"},
+		"a value with its chain":          {s.gather, `UPDATE log SET note = CAST(replace(CAST(note AS TEXT), '"euros":70', '"euros":71') AS BLOB)` + ofLog + ` AND kind = 'reduced'`, true, 8, "reduction: value"},
+		"whose errand it was":             {s.request, `UPDATE exchange SET correlation = 'x'` + ofLog, false, 0, "exchange: correlation"},
+		"when an exchange ended":          {s.request, `UPDATE exchange SET ended_ms = ended_ms + 1` + ofLog, false, 0, "exchange: end"},
 		"a policy with its chain":         {s.gather, `UPDATE log SET note = CAST(replace(CAST(note AS TEXT), '"ALL"', '"MOST"') AS BLOB)` + ofLog + ` AND kind = 'bound'`, true, 1, "binding"},
 		"a note that is no note":          {s.auction, `UPDATE log SET note = CAST('[]' AS BLOB)` + ofLog + ` AND kind = 'bound'`, true, 1, "note"},
 	} {
