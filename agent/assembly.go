@@ -42,7 +42,7 @@ type assembly struct {
 	owing   map[string]bool
 	// moved are the members whose exchange moved since it was last asked.
 	moved map[string]bool
-	// changed has room for one sign that there is something to look at.
+	// changed is closed, and replaced, when there is something to look at.
 	changed chan struct{}
 }
 
@@ -108,7 +108,7 @@ func (h *Host) assemble(ctx context.Context, k store.Key) (*assembly, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &assembly{key: k, waiting: map[string]bool{}, live: map[string]bool{}, moved: map[string]bool{}, changed: make(chan struct{}, 1)}
+	a := &assembly{key: k, waiting: map[string]bool{}, live: map[string]bool{}, moved: map[string]bool{}, changed: make(chan struct{})}
 	if err := a.recall(log); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,6 @@ func (h *Host) assemble(ctx context.Context, k store.Key) (*assembly, error) {
 		a.note(x.Peer, x.State)
 		a.moved[x.Peer] = true
 	}
-	a.signal()
 	return a, nil
 }
 
@@ -165,11 +164,20 @@ func (a *assembly) note(member string, x protocol.Exchange) {
 	}
 }
 
+// next is closed at the next change. Take it before looking, so that no change
+// falls between.
+func (a *assembly) next() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.changed
+}
+
+// signal wakes whoever waits for a change.
 func (a *assembly) signal() {
-	select {
-	case a.changed <- struct{}{}:
-	default:
-	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	close(a.changed)
+	a.changed = make(chan struct{})
 }
 
 // moved notes steps of the exchanges of a conversation, and decides on a gather

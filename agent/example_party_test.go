@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/agent/agenttest"
 	"github.com/parley-agents/parley/protocol"
 )
 
@@ -156,4 +157,57 @@ func ExampleHolds() {
 	// Output:
 	// true
 	// <nil>
+}
+
+// The model sees the proposals under handles, and can name nothing else.
+func ExampleJudge() {
+	model := agenttest.NewScript(agenttest.Calls(agenttest.Call("agree", `{"ranking":["bid2","bid1"]}`)))
+	cafe := agent.New("cafe", agent.Model(model))
+	defer run(cafe, courier("ann", 700), courier("bob", 500))()
+	out, err := agent.CallForProposals(context.Background(), cafe, []string{"ann", "bob"}, Deliver, Errand{To: "Turku"},
+		agent.AuctionTerms[Errand, Fee]{Pick: agent.Judge[Fee](cafe, "Take the cheapest courier.")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(out.Delivered[0].Bidder)
+	// Output: agent://local/bob
+}
+
+// A bidder that cannot keep its proposal takes it back while nobody has decided.
+func ExampleWithdraw() {
+	cafe, ann := agent.New("cafe"), courier("ann", 300)
+	defer run(cafe, ann, courier("bob", 500))()
+	var conversation string
+	out, err := agent.CallForProposals(context.Background(), cafe, []string{"ann", "bob"}, Deliver, Errand{To: "Turku"},
+		agent.AuctionTerms[Errand, Fee]{Pick: func(ctx context.Context, bids []agent.Tender[Fee]) ([]agent.Tender[Fee], error) {
+			// The bicycle breaks while the cafe thinks.
+			if err := agent.Withdraw(ctx, ann, conversation, "cafe"); err != nil {
+				return nil, err
+			}
+			return byFee(ctx, bids)
+		}}, agent.Opened(func(id string) { conversation = id }))
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Should the award have left before the news came, ann's side says so and bob stands by.
+	fmt.Println(out.Delivered[len(out.Delivered)-1].Bidder)
+	// Output: agent://local/bob
+}
+
+// A gather goes on without whoever opened it, and can be met again by its id.
+func ExampleResumeGather() {
+	chair := agent.New("chair")
+	votes := func(context.Context, Motion) (Vote, error) { return Vote{Aye: true}, nil }
+	defer run(chair, agent.New("ann", agent.Contribute(Ballot, votes)))()
+	var conversation string
+	if _, err := agent.Gather(context.Background(), chair, []string{"ann"}, Ballot, Motion{"Open on Sundays"}, agent.GatherTerms{},
+		agent.Opened(func(id string) { conversation = id })); err != nil {
+		log.Fatal(err)
+	}
+	out, err := agent.ResumeGather(context.Background(), chair, conversation, Ballot)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(out.Terminal, out.Contributions[0].Member)
+	// Output: COMPLETED agent://local/ann
 }

@@ -194,6 +194,7 @@ func (h *Host) gathered(ctx context.Context, k store.Key) (protocol.Terminal, pr
 		return "", protocol.Reduction{}, err
 	}
 	for {
+		changed := a.next()
 		a.mu.Lock()
 		r, owing := a.reduced, len(a.owing)
 		a.mu.Unlock()
@@ -205,7 +206,7 @@ func (h *Host) gathered(ctx context.Context, k store.Key) (protocol.Terminal, pr
 			return closed(exchanges, r), *r, nil
 		}
 		select {
-		case <-a.changed:
+		case <-changed:
 		case <-running.Done():
 			return "", protocol.Reduction{}, ErrStopped
 		case <-ctx.Done():

@@ -94,11 +94,11 @@ func TestAnItemThatDoesNotFitEndsTheSubscriptionThereAndIsNotTold(t *testing.T) 
 		if !slices.Equal(got, upTo(2)) {
 			t.Errorf("told %v before", got)
 		}
+		<-ended
+		at(time.Second)
 		if a.Counts()["violation.content"] != 1 {
 			t.Errorf("counted %v", a.Counts())
 		}
-		<-ended
-		at(time.Second)
 		for who, got := range map[string]protocol.State{"subscriber": state(t, a, planner, l.id), "publisher": state(t, b, publisher, l.id)} {
 			if got != "done:cancelled" {
 				t.Errorf("the %s is in %q", who, got)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/store"
-	"github.com/parley-agents/parley/store/sqlite"
 )
 
 // conversation is one line of conversation ls.
@@ -127,58 +126,27 @@ transition tables: !act is sent, ?act received, #timer fires. A timer has no
 message_id, only a rejected message has a reason.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			uri, err := ownerURI(owner)
-			if err != nil {
-				return err
-			}
-			s, err := inspect(c.Context(), db)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			logs, err := readLogs(c, s, uri, args[0], envelopes)
+			sides, err := readSides(c, db, owner, args[0])
 			if err != nil {
 				return err
 			}
 			out := struct {
 				Logs []log `json:"logs"`
-			}{logs}
-			return show(c, out, func() [][]string { return logRows(logs, envelopes) })
+			}{}
+			for _, s := range sides {
+				l := log{Owner: s.owner, ID: s.id, Entries: []entry{}}
+				for _, e := range s.log {
+					l.Entries = append(l.Entries, printed(e, envelopes))
+				}
+				out.Logs = append(out.Logs, l)
+			}
+			return show(c, out, func() [][]string { return logRows(out.Logs, envelopes) })
 		},
 	}
 	dbFlag(c, &db)
 	c.Flags().StringVar(&owner, "owner", "", "only the log of this agent: its URI, or its name under local (default: all)")
 	c.Flags().BoolVar(&envelopes, "envelopes", false, "with the messages themselves, which hold what agents said")
 	return c
-}
-
-func readLogs(c *cobra.Command, s *sqlite.Store, owner, id string, envelopes bool) ([]log, error) {
-	owners := []string{owner}
-	if owner == "" {
-		var err error
-		if owners, err = s.Owners(c.Context()); err != nil {
-			return nil, err
-		}
-	}
-	var logs []log
-	for _, owner := range owners {
-		entries, err := s.Log(c.Context(), owner, id, 0)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) == 0 {
-			continue
-		}
-		l := log{Owner: owner, ID: id}
-		for _, e := range entries {
-			l.Entries = append(l.Entries, printed(e, envelopes))
-		}
-		logs = append(logs, l)
-	}
-	if len(logs) == 0 {
-		return nil, fmt.Errorf("conversation %s: %w", id, store.ErrNotFound)
-	}
-	return logs, nil
 }
 
 func printed(e store.Entry, envelopes bool) entry {

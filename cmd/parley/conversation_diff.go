@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-agents/parley/store/sqlite"
 	"github.com/parley-agents/parley/transcript"
 )
 
@@ -36,22 +35,18 @@ is written. The exit code is 0 if they say the same and 1 if not.
 exchange; an entry without a peer is about the conversation as a whole.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			uri, err := ownerURI(owner)
-			if err != nil {
-				return err
-			}
 			if other == "" {
 				other = db
 			}
-			mine, err := readSide(c, db, uri, args[0])
+			mine, err := readSides(c, db, owner, args[0])
 			if err != nil {
 				return err
 			}
-			theirs, err := readSide(c, other, uri, args[1])
+			theirs, err := readSides(c, other, owner, args[1])
 			if err != nil {
 				return err
 			}
-			found, err := transcript.Diff(mine.log, theirs.log)
+			found, err := transcript.Diff(initiators(mine).log, initiators(theirs).log)
 			if err != nil {
 				return err
 			}
@@ -72,20 +67,6 @@ exchange; an entry without a peer is about the conversation as a whole.`,
 	c.Flags().StringVar(&other, "with", "", "the store of the other conversation (default: the same)")
 	c.Flags().StringVar(&owner, "owner", "", "whose logs: a URI, or a name under local (default: whoever opened each)")
 	return c
-}
-
-// readSide reads one side of a conversation in the store at path.
-func readSide(c *cobra.Command, path, owner, id string) (r side, err error) {
-	var s *sqlite.Store
-	if s, err = inspect(c.Context(), path); err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	sides, err := readSides(c, s, owner, id)
-	if err != nil {
-		return r, err
-	}
-	return initiators(sides), nil
 }
 
 func differenceRows(list []difference) [][]string {

@@ -2,15 +2,11 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-agents/parley/protocol"
-	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/transcript"
 )
 
@@ -28,16 +24,7 @@ Contents are not in a trace, only their digests. A host may be running; nothing
 is written to the store. The format of -o does not matter: a trace is JSON.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			uri, err := ownerURI(owner)
-			if err != nil {
-				return err
-			}
-			s, err := inspect(c.Context(), db)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			sides, err := readSides(c, s, uri, args[0])
+			sides, err := readSides(c, db, owner, args[0])
 			if err != nil {
 				return err
 			}
@@ -60,23 +47,4 @@ is written to the store. The format of -o does not matter: a trace is JSON.`,
 	c.Flags().StringVar(&owner, "owner", "", "the agent that opened it: its URI, or its name under local (default: found)")
 	c.Flags().StringVarP(&file, "file", "f", "", "write the trace to this file (default: standard output)")
 	return c
-}
-
-// initiators is the side that opened the conversation; the first one if the
-// store has none that did.
-func initiators(sides []side) side {
-	for _, r := range sides {
-		if r.opened() {
-			return r
-		}
-	}
-	return sides[0]
-}
-
-// opened goes by the rows and by the log: one of the two may have been lost.
-func (r side) opened() bool {
-	if len(r.log) > 0 && (r.log[0].Kind == store.Sent || r.log[0].Kind == store.Bound) {
-		return true
-	}
-	return slices.ContainsFunc(r.exchanges, func(x store.Exchange) bool { return x.State.Role == protocol.Initiator })
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-agents/parley/protocol"
-	"github.com/parley-agents/parley/store"
-	"github.com/parley-agents/parley/store/sqlite"
 	"github.com/parley-agents/parley/transcript"
 )
 
@@ -65,16 +63,7 @@ and its digest after each entry.
 has ended.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			uri, err := ownerURI(owner)
-			if err != nil {
-				return err
-			}
-			s, err := inspect(c.Context(), db)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			sides, err := readSides(c, s, uri, args[0])
+			sides, err := readSides(c, db, owner, args[0])
 			if err != nil {
 				return err
 			}
@@ -96,43 +85,6 @@ has ended.`,
 	c.Flags().StringVar(&owner, "owner", "", "only the log of this agent: its URI, or its name under local (default: all)")
 	c.Flags().BoolVar(&stepwise, "step", false, "entry by entry")
 	return c
-}
-
-// side is what a store has of a conversation from one agent's side.
-type side struct {
-	owner, id string
-	log       []store.Entry
-	exchanges []store.Exchange
-}
-
-// readSides reads the sides of a conversation, of one owner or of all.
-func readSides(c *cobra.Command, s *sqlite.Store, owner, id string) ([]side, error) {
-	owners := []string{owner}
-	if owner == "" {
-		var err error
-		if owners, err = s.Owners(c.Context()); err != nil {
-			return nil, err
-		}
-	}
-	var list []side
-	for _, owner := range owners {
-		log, err := s.Log(c.Context(), owner, id, 0)
-		if err != nil {
-			return nil, err
-		}
-		exchanges, err := s.Exchanges(c.Context(), owner, id)
-		if err != nil {
-			return nil, err
-		}
-		if len(log) == 0 && len(exchanges) == 0 {
-			continue
-		}
-		list = append(list, side{owner, id, log, exchanges})
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("conversation %s: %w", id, store.ErrNotFound)
-	}
-	return list, nil
 }
 
 // replayed folds one side; the error is its *transcript.Divergence, if any.
