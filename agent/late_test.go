@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
 
@@ -78,6 +80,58 @@ func TestAResultThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 		out, err := agent.Ask(t.Context(), planner, "flights", book, seat)
 		if err != nil || out.Reference != "R1" || runs.Load() != 1 {
 			t.Errorf("Ask = %v, %v after %d runs", out, err, runs.Load())
+		}
+	})
+}
+
+// ahead is a clock that runs before the others.
+type ahead struct{ by time.Duration }
+
+func (c ahead) Now() time.Time { return time.Now().Add(c.by) }
+
+func (c ahead) At(t time.Time, f func()) func() {
+	timer := time.AfterFunc(time.Until(t.Add(-c.by)), f)
+	return func() { timer.Stop() }
+}
+
+// untimed keeps no timer's step: the disk is full whenever one fires.
+type untimed struct{ store.Store }
+
+func (s untimed) Commit(ctx context.Context, w store.WriteSet) error {
+	if slices.ContainsFunc(w.Entries, func(e store.Entry) bool { return e.Kind == store.Fired }) {
+		return errors.New("no space")
+	}
+	return s.Store.Commit(ctx, w)
+}
+
+// What was accepted at the last moment is not begun when its time is over by
+// then. A cancel that comes before the timer finds nobody at work, and must be
+// answered all the same, not after the cancel window.
+func TestACancelThatFindsNobodyAtWorkIsAnsweredAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		planner := agent.New("planner")
+		flights := answers(func(context.Context, Seat) (Booking, error) {
+			t.Error("the handler ran after its time")
+			return Booking{}, nil
+		})
+		a := begin(t, nil, nil, planner)
+		b := begin(t, ahead{10*time.Second + 500*time.Millisecond}, untimed{open(t, filepath.Join(t.TempDir(), "b.db"))}, flights)
+		agent.Introduce(a, b)
+		x, err := agent.Start(t.Context(), planner, "flights", book, seat, agent.Within(10*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		began := time.Now()
+		if err := x.Cancel(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err = x.Wait(t.Context())
+		if _, stopped := errors.AsType[*protocol.CancelledError](err); !stopped {
+			t.Errorf("Wait = %v", err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the cancel was answered after %v", took)
 		}
 	})
 }

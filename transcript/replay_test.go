@@ -175,6 +175,9 @@ func TestAChangedEntryOrRowIsADivergence(t *testing.T) {
 				return
 			}
 		case 6:
+			if i == len(log)-1 && e.From == e.To && e.From.Done() && slices.Contains([]protocol.Event{"?ack", protocol.Nacked, protocol.Misunderstood}, e.Event) {
+				return // a last receipt that an ended exchange absorbed: nothing counts it
+			}
 			log = slices.Delete(log, i, i+1)
 		case 7:
 			x.State.State = "done:unknown"
