@@ -94,7 +94,9 @@ func (h *Host) assembly(ctx context.Context, k store.Key) (*assembly, error) {
 func (h *Host) dismiss(a *assembly) {
 	h.parties.mu.Lock()
 	defer h.parties.mu.Unlock()
-	delete(h.parties.live, a.key)
+	if h.parties.live[a.key] == a {
+		delete(h.parties.live, a.key)
+	}
 }
 
 // assemble makes the assembly of a conversation from the store.
@@ -281,19 +283,46 @@ func (h *Host) concluding(ctx context.Context, all []*step, set store.WriteSet) 
 	if err := h.store.Commit(ctx, set); err != nil {
 		return err
 	}
+	// Noted here and not when the steps are followed: by then another step may
+	// have ended the conversation, and whoever waits would never hear of these.
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	for _, s := range all {
 		if s.ended {
-			delete(a.live, s.x.Peer)
+			a.note(s.x.Peer, s.x.State)
+			a.moved[s.x.Peer] = true
 		}
 	}
+	a.mu.Unlock()
+	a.signal()
+	return nil
+}
+
+// learn reads from the store what a gather came to, if it does not know: the
+// step that fenced it may have been written though it seemed to fail.
+func (h *Host) learn(ctx context.Context, a *assembly) error {
+	a.mu.Lock()
+	known := a.reduced != nil || a.binding.Gather == nil
+	a.mu.Unlock()
+	if known {
+		return nil
+	}
+	fresh, err := h.assemble(ctx, a.key)
+	if err != nil {
+		return fmt.Errorf("reading conversation %s: %w", a.key.Conversation, err)
+	}
+	a.mu.Lock()
+	a.reduced, a.owing = fresh.reduced, fresh.owing
+	a.mu.Unlock()
+	a.signal()
 	return nil
 }
 
 // conclusion is what the terminal of the conversation follows from once the
 // steps are taken.
 func (h *Host) conclusion(ctx context.Context, a *assembly, all []*step) (protocol.Conclusion, error) {
+	if err := h.learn(ctx, a); err != nil {
+		return protocol.Conclusion{}, err
+	}
 	a.mu.Lock()
 	c := protocol.Conclusion{Awards: a.binding.Awards, Reduction: a.reduced}
 	a.mu.Unlock()

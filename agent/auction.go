@@ -168,14 +168,35 @@ func (v *auction[Call, Bid]) await(ctx context.Context, a *assembly, done func()
 		if done() {
 			return nil
 		}
+		late := make(chan struct{})
+		stop := v.host.seam.clock.At(v.lastWord(), func() { close(late) })
 		select {
 		case <-changed:
+		case <-late:
+			err = unheard(v.party)
 		case <-running.Done():
-			return ErrStopped
+			err = ErrStopped
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			err = context.Cause(ctx)
+		}
+		stop()
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// lastWord is when an auction that does not go on is given up: by then the
+// timers of its exchanges have ended them, unless nothing can be written any
+// more.
+func (v *auction[Call, Bid]) lastWord() time.Time {
+	var last time.Time
+	for _, x := range v.rows {
+		if by := lastWord(x).Add(protocol.Grace); !x.State.Done() && by.After(last) {
+			last = by
+		}
+	}
+	return last
 }
 
 func (v *auction[Call, Bid]) refresh(ctx context.Context, a *assembly, all bool) error {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
@@ -56,7 +57,7 @@ func (v *auction[Call, Bid]) next(ranking []Tender[Bid]) []Tender[Bid] {
 	var stand []Tender[Bid]
 	for _, t := range ranking {
 		switch x := v.rows[t.Bidder]; {
-		case x.State.Award != "" && !gone(x):
+		case x.State.Award != "" && !gone(x, t.Until):
 			left--
 		case x.State.State == stateProposed && now.Before(t.Until):
 			stand = append(stand, t)
@@ -66,17 +67,20 @@ func (v *auction[Call, Bid]) next(ranking []Tender[Bid]) []Tender[Bid] {
 }
 
 // gone reports whether an award found no proposal any more: it was withdrawn,
-// had lapsed or its bidder had given up waiting, and nothing was done. Any other award is never given to somebody
-// else.
-func gone(x store.Exchange) bool {
-	switch x.State.Outcome() {
-	case protocol.Withdrawn:
+// had lapsed or its bidder had given up waiting, and nothing was done. That a
+// proposal lapsed before it could is not believed. Any other award is never
+// given to somebody else.
+func gone(x store.Exchange, until time.Time) bool {
+	switch e := x.State.Error; {
+	case x.State.Outcome() == protocol.Withdrawn:
 		return true
-	case protocol.Failed:
-		e := x.State.Error
-		return e != nil && (e.Code == envelope.CodeDeadline && e.Reason == "lapsed" || e.Reason == guard.ReasonPostTerminal)
+	case x.State.Outcome() != protocol.Failed || e == nil:
+		return false
+	case e.Reason == guard.ReasonPostTerminal:
+		return x.Final != x.State.Trigger // the receipt of the award says so, not an act of the bidder's
+	default:
+		return e.Code == envelope.CodeDeadline && e.Reason == "lapsed" && !x.EndedAt.Before(until.Add(-guard.Skew))
 	}
-	return false
 }
 
 // pending is how many awards nothing has come of yet.

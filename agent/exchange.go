@@ -180,8 +180,7 @@ func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error
 				if again, failed := h.store.Exchange(context.WithoutCancel(ctx), k); failed == nil && again.State.Done() {
 					break // it ended at this very moment
 				}
-				err = &protocol.UnknownError{Ending: protocol.Ending{Conversation: k.Conversation, Peer: k.Peer,
-					Code: envelope.CodeDeadline, Reason: guard.ReasonLate}}
+				err = unheard(k)
 			case <-running.Done():
 				err = ErrStopped
 			case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
@@ -60,7 +61,8 @@ type Gathered[Contribution any] struct {
 //
 // Who takes part is fixed before the first message. What did not meet its
 // policy gives what there is, together with a *protocol.UnmetError; so does a
-// gather of which a needed receipt of the fence is missing. What is wrong with
+// gather of which a needed receipt of the fence is missing. Where nothing can be
+// written any more, *protocol.UnknownError comes 25 s after the deadline. What is wrong with
 // the terms, such as FIRST_SUCCESS for contributions that have effects, is a
 // *protocol.GatherError, and what is wrong with the list of members a
 // *MembersError, before anything is sent.
@@ -205,14 +207,34 @@ func (h *Host) gathered(ctx context.Context, k store.Key) (protocol.Terminal, pr
 			}
 			return closed(exchanges, r), *r, nil
 		}
+		late := make(chan struct{})
+		stop := h.seam.clock.At(a.lastWord(), func() { close(late) })
 		select {
 		case <-changed:
+		case <-late:
+			err = unheard(k)
 		case <-running.Done():
-			return "", protocol.Reduction{}, ErrStopped
+			err = ErrStopped
 		case <-ctx.Done():
-			return "", protocol.Reduction{}, context.Cause(ctx)
+			err = context.Cause(ctx)
+		}
+		stop()
+		if err != nil {
+			return "", protocol.Reduction{}, err
 		}
 	}
+}
+
+// lastWord is when a gather that is not closed is given up by whoever waits: by
+// then its timers have closed it, unless nothing can be written any more.
+func (a *assembly) lastWord() time.Time {
+	return a.binding.Deadline.Add(protocol.AckWindow + protocol.CancelWindow + ackWindow)
+}
+
+// unheard is the error of whoever gave up waiting for a conversation.
+func unheard(k store.Key) error {
+	return &protocol.UnknownError{Ending: protocol.Ending{Conversation: k.Conversation, Peer: k.Peer,
+		Code: envelope.CodeDeadline, Reason: guard.ReasonLate}}
 }
 
 // closed is the terminal of a gather once the receipts that it needs are in:
@@ -251,15 +273,21 @@ func (h *Host) reduce(ctx context.Context, a *assembly, now time.Time) error {
 		}
 		return exchanges, nil
 	}
-	fenced := false
+	fenced, before := false, false
+	// A receipt of the fence may be back before this returns: it waits.
+	a.ending.Lock()
+	defer a.ending.Unlock()
 	_, err := h.steps(ctx, now, read, func(all []*step) error {
-		fenced = false
+		fenced, before = false, all[0].x.State.Fence != ""
+		if before {
+			return errNothing
+		}
 		d, err := h.decision(ctx, a, now)
 		if err != nil {
 			return err
 		}
 		asked := slices.ContainsFunc(all, func(s *step) bool { return s.x.State.CancelAsked })
-		if d.Proposed(asked) == "" || all[0].x.State.Fence != "" {
+		if d.Proposed(asked) == "" {
 			return errNothing
 		}
 		result, err := a.binding.Gather.Reduce(d)
@@ -270,6 +298,9 @@ func (h *Host) reduce(ctx context.Context, a *assembly, now time.Time) error {
 		fenced = true
 		return h.fence(ctx, a, all, d, reduction)
 	})
+	if before && err == nil {
+		return h.learn(ctx, a)
+	}
 	if err != nil || !fenced {
 		return err
 	}

@@ -144,6 +144,8 @@ func joined(a, b store.WriteSet) store.WriteSet {
 	a.Claim = append(a.Claim, b.Claim...)
 	a.Effects = append(a.Effects, b.Effects...)
 	a.Release = append(a.Release, b.Release...)
+	a.Deliveries = append(a.Deliveries, b.Deliveries...)
+	a.Turns = append(a.Turns, b.Turns...)
 	return a
 }
 

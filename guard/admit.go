@@ -116,10 +116,20 @@ func correlation(v View, e *envelope.Envelope) *Violation {
 	if x := v.Exchange; x != nil && x.State == "fencing" && e.ReceiptKind() == envelope.Ack && e.InReplyTo() != x.Fence {
 		return mismatch(Reject, "/in_reply_to", "the id of the fence", "")
 	}
+	if x := v.Exchange; x != nil && overtaken(*x, e) {
+		return mismatch(Reject, "/in_reply_to", "the id of the proposal that stands", "")
+	}
 	if e.InReplyTo() == "" || e.Act() == envelope.Cancel || fences(e) || v.Exchange.Answerable(e.InReplyTo()) {
 		return nil
 	}
 	return mismatch(Reject, "/in_reply_to", "the id of an act of this exchange", "")
+}
+
+// overtaken reports whether the message awards a proposal that a later call has
+// rejected: only the bidder's latest stands.
+func overtaken(x protocol.Exchange, e *envelope.Envelope) bool {
+	return x.Protocol == protocol.ContractNetV1 && x.Role == protocol.Participant && !x.Done() &&
+		e.Act() == envelope.Agree && len(x.Asked) > 0 && e.InReplyTo() != x.Asked[len(x.Asked)-1]
 }
 
 // fences reports whether the message is the fence of a gather.
