@@ -179,10 +179,16 @@ func (l *lossy) there(ctx context.Context, next agent.Transport, data []byte) ([
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+	replies, err := next.Send(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	// Not earlier: until the stored answer is here, one that the other side
+	// sends again by itself must not overtake it.
 	l.mu.Lock()
 	l.resent = true
 	l.mu.Unlock()
-	return next.Send(ctx, data)
+	return replies, nil
 }
 
 func (l *lossy) back(ctx context.Context, next agent.Transport, data []byte) ([][]byte, error) {
