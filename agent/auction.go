@@ -168,18 +168,10 @@ func (v *auction[Call, Bid]) await(ctx context.Context, a *assembly, done func()
 		if done() {
 			return nil
 		}
-		late := make(chan struct{})
-		stop := v.host.seam.clock.At(v.lastWord(), func() { close(late) })
-		select {
-		case <-changed:
-		case <-late:
+		late, err := v.host.await(ctx, running, changed, v.lastWord())
+		if late {
 			err = unheard(v.party)
-		case <-running.Done():
-			err = ErrStopped
-		case <-ctx.Done():
-			err = context.Cause(ctx)
 		}
-		stop()
 		if err != nil {
 			return err
 		}

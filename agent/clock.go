@@ -44,22 +44,38 @@ func until(ctx context.Context, c Clock, t time.Time) (context.Context, func()) 
 	}
 }
 
-// seam is where time and randomness come from: one place, so that tests can
-// hold both.
+// seam is where time, randomness and the order of goroutines come from: one
+// place, so that tests can hold all three.
 type seam struct {
 	clock  Clock
+	sched  Scheduler
 	mu     sync.Mutex
 	random io.Reader
 }
 
-func newSeam(c Clock, random io.Reader) *seam {
+func newSeam(c Clock, random io.Reader, sched Scheduler) *seam {
 	if c == nil {
 		c = systemClock{}
 	}
 	if random == nil {
 		random = rand.Reader
 	}
-	return &seam{clock: c, random: random}
+	if sched == nil {
+		sched = goroutines{}
+	}
+	return &seam{clock: c, random: random, sched: sched}
+}
+
+// wait waits for one of the channels; see Scheduler.
+func (s *seam) wait(ready ...<-chan struct{}) int { return s.sched.Wait(ready...) }
+
+// pass waits until the clock reaches t, or for ctx's end, and reports whether
+// it did.
+func (s *seam) pass(ctx context.Context, t time.Time) bool {
+	over := make(chan struct{})
+	stop := s.clock.At(t, func() { close(over) })
+	defer stop()
+	return s.wait(over, ctx.Done()) == 0
 }
 
 // now is the present moment in the millisecond precision of the wire.

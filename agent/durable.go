@@ -111,15 +111,10 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	if err := json.Unmarshal(data, &until); err != nil {
 		return fmt.Errorf("sleep: reading the record: %w", err)
 	}
-	woken := make(chan struct{})
-	stop := j.host.seam.clock.At(until, func() { close(woken) })
-	defer stop()
-	select {
-	case <-woken:
-		return nil
-	case <-ctx.Done():
+	if !j.host.seam.pass(ctx, until) {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 // scoped is the name of a record that belongs to the call of a tool, or to the

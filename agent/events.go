@@ -104,12 +104,11 @@ func (h *Host) watch(ctx context.Context, k store.Key) iter.Seq2[Event, error] {
 			return
 		}
 		for {
-			select {
-			case <-sub.ready:
-			case <-running.Done():
+			switch h.seam.wait(sub.ready, running.Done(), ctx.Done()) {
+			case 1:
 				yield(nil, ErrStopped)
 				return
-			case <-ctx.Done():
+			case 2:
 				yield(nil, context.Cause(ctx))
 				return
 			}

@@ -162,6 +162,23 @@ func lastWord(x store.Exchange) time.Time {
 	return x.State.ReplyBy.Add(protocol.CancelWindow + ackWindow)
 }
 
+// await waits until something has changed or it is too late, and reports which;
+// an error says that ctx or the host has ended before.
+func (h *Host) await(ctx, running context.Context, changed <-chan struct{}, by time.Time) (late bool, err error) {
+	over := make(chan struct{})
+	defer h.seam.clock.At(by, func() { close(over) })()
+	switch h.seam.wait(changed, over, running.Done(), ctx.Done()) {
+	case 0:
+		return false, nil
+	case 1:
+		return true, nil
+	case 2:
+		return false, ErrStopped
+	default:
+		return false, context.Cause(ctx)
+	}
+}
+
 // wait returns the act that ended the exchange ok, or the outcome's error.
 func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error) {
 	running, err := h.live()
@@ -172,22 +189,14 @@ func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error
 		moved, release := h.watches.next(k)
 		x, err := h.store.Exchange(context.WithoutCancel(ctx), k)
 		if err == nil && !x.State.Done() {
-			late := make(chan struct{})
-			stop := h.seam.clock.At(lastWord(x), func() { close(late) })
-			select {
-			case <-moved:
-			case <-late:
-				if again, failed := h.store.Exchange(context.WithoutCancel(ctx), k); failed == nil && again.State.Done() {
-					break // it ended at this very moment
-				}
-				err = unheard(k)
-			case <-running.Done():
-				err = ErrStopped
-			case <-ctx.Done():
-				err = context.Cause(ctx)
-			}
-			stop()
+			late, err := h.await(ctx, running, moved, lastWord(x))
 			release()
+			if late {
+				err = unheard(k)
+				if again, failed := h.store.Exchange(context.WithoutCancel(ctx), k); failed == nil && again.State.Done() {
+					err = nil // it ended at this very moment
+				}
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -207,18 +207,10 @@ func (h *Host) gathered(ctx context.Context, k store.Key) (protocol.Terminal, pr
 			}
 			return closed(exchanges, r), *r, nil
 		}
-		late := make(chan struct{})
-		stop := h.seam.clock.At(a.lastWord(), func() { close(late) })
-		select {
-		case <-changed:
-		case <-late:
+		late, err := h.await(ctx, running, changed, a.lastWord())
+		if late {
 			err = unheard(k)
-		case <-running.Done():
-			err = ErrStopped
-		case <-ctx.Done():
-			err = context.Cause(ctx)
 		}
-		stop()
 		if err != nil {
 			return "", protocol.Reduction{}, err
 		}

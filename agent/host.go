@@ -25,6 +25,8 @@ type Config struct {
 	Clock Clock
 	// Random is where ids, salts and nonces come from. Default: crypto/rand.
 	Random io.Reader
+	// Scheduler runs the host's goroutines. Default: Go's own.
+	Scheduler Scheduler
 	// Log receives what an operator should see; it never carries content.
 	// Default: slog.Default().
 	Log *slog.Logger
@@ -57,7 +59,7 @@ type Host struct {
 	ring    atomic.Pointer[map[string]ed25519.PublicKey]
 	running context.Context
 	halt    context.CancelCauseFunc
-	group   sync.WaitGroup
+	group   group
 
 	jobs    jobs
 	watches watches
@@ -88,8 +90,9 @@ func NewHost(cfg Config, agents ...*Agent) *Host {
 	if cfg.CarrierTimeout == 0 {
 		cfg.CarrierTimeout = 5 * time.Second
 	}
-	h := &Host{cfg: cfg, seam: newSeam(cfg.Clock, cfg.Random), store: cfg.Store, log: cfg.Log,
+	h := &Host{cfg: cfg, seam: newSeam(cfg.Clock, cfg.Random, cfg.Scheduler), store: cfg.Store, log: cfg.Log,
 		agents: map[string]*Agent{}, keys: map[string]ed25519.PrivateKey{}}
+	h.group.sched = h.seam.sched
 	h.out.wake = make(chan struct{}, 1)
 	for _, a := range agents {
 		uri := h.uri(a.name)
@@ -218,15 +221,8 @@ func (h *Host) Stop(ctx context.Context) error {
 		}
 		return h.store.Close()
 	}
-	done := make(chan struct{})
-	go func() {
-		h.group.Wait()
-		close(done)
-	}()
 	var errs []error
-	select {
-	case <-done:
-	case <-ctx.Done():
+	if h.seam.wait(h.group.Idle(), ctx.Done()) != 0 {
 		errs = append(errs, fmt.Errorf("stopping host: %w", context.Cause(ctx)))
 	}
 	for _, m := range h.services() {

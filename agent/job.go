@@ -76,8 +76,17 @@ type run struct {
 	cancel context.CancelCauseFunc
 	// again: more became due while it ran.
 	again bool
-	// window bounds what the job has told and nobody has received yet.
+	// window has a token for each thing that the job may tell before the first
+	// one it told is received.
 	window chan struct{}
+}
+
+func newRun(cancel context.CancelCauseFunc) *run {
+	r := &run{cancel: cancel, window: make(chan struct{}, maxUntold)}
+	for range maxUntold {
+		r.window <- struct{}{}
+	}
+	return r
 }
 
 // start registers a run; if there is one, that one will look again when it is
@@ -92,7 +101,7 @@ func (j *jobs) start(k store.Key, cancel context.CancelCauseFunc) *run {
 		before.again = true
 		return nil
 	}
-	r := &run{cancel: cancel, window: make(chan struct{}, maxUntold)}
+	r := newRun(cancel)
 	j.running[k] = r
 	return r
 }

@@ -62,10 +62,7 @@ func (h *Host) pump() {
 		if !next.IsZero() {
 			stop = h.seam.clock.At(next, h.poke)
 		}
-		select {
-		case <-h.out.wake:
-		case <-ctx.Done():
-		}
+		h.seam.wait(h.out.wake, ctx.Done())
 		stop()
 	}
 }

@@ -32,7 +32,7 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 		}
 	}
 	var mu sync.Mutex
-	var group sync.WaitGroup
+	peers := &group{sched: t.job.host.seam.sched}
 	var errs []error
 	begin := func(c call) { t.tell(&Calling{ID: c.id, Function: c.name, Arguments: c.args}) }
 	keep := func(c call, data []byte, err error) {
@@ -45,7 +45,7 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 	for _, c := range work {
 		if c.fault == nil && c.function.contract != nil {
 			begin(c)
-			group.Go(func() {
+			peers.Go(func() {
 				data, err := t.askPeer(ctx, c)
 				keep(c, data, err)
 			})
@@ -66,7 +66,7 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 			keep(c, data, err)
 		}
 	}
-	group.Wait()
+	t.job.host.seam.wait(peers.Idle())
 	for _, c := range r.calls {
 		if c.fault == nil && c.function.ends() {
 			r.results[c.id] = mustJSON(outcome{Outcome: "not-taken", Reason: "calls-first"})

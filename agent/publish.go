@@ -82,9 +82,7 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 	if r == nil {
 		return ErrOutside // the work it belongs to has ended
 	}
-	select {
-	case r.window <- struct{}{}:
-	case <-ctx.Done():
+	if j.host.seam.wait(r.window, ctx.Done()) != 0 {
 		return context.Cause(ctx)
 	}
 	sent := false
@@ -134,7 +132,7 @@ func (j *job) passPartial(ctx context.Context, u protocol.Utterance, content []b
 // be received during this one, so there may be nothing to make room for.
 func (r *run) heard() {
 	select {
-	case <-r.window:
+	case r.window <- struct{}{}:
 	default:
 	}
 }
@@ -174,19 +172,18 @@ func (h *Host) renew(ctx context.Context, k store.Key) error {
 // returned function ends it.
 func (h *Host) probe(ctx context.Context, k store.Key) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	g := &group{sched: h.seam.sched}
+	g.Go(func() {
 		for attempt := 2; ctx.Err() == nil; attempt++ {
 			h.pause(ctx, probeEvery)
 			if ctx.Err() == nil {
 				h.ping(ctx, k, attempt)
 			}
 		}
-	}()
+	})
 	return func() {
 		cancel()
-		<-ended
+		h.seam.wait(g.Idle())
 	}
 }
 
@@ -216,11 +213,5 @@ func (h *Host) ping(ctx context.Context, k store.Key, attempt int) {
 
 // pause waits for d, or for ctx's end.
 func (h *Host) pause(ctx context.Context, d time.Duration) {
-	over := make(chan struct{})
-	stop := h.seam.clock.At(h.seam.now().Add(d), func() { close(over) })
-	defer stop()
-	select {
-	case <-over:
-	case <-ctx.Done():
-	}
+	h.seam.pass(ctx, h.seam.now().Add(d))
 }
