@@ -181,13 +181,16 @@ func (h *Host) resumeGathers(ctx context.Context, owner string) error {
 	if err != nil {
 		return fmt.Errorf("reading the exchanges of %s: %w", owner, err)
 	}
-	held := map[store.Key]bool{}
+	var held []store.Key
+	seen := map[store.Key]bool{}
 	for _, x := range live {
-		if x.State.Role == protocol.Initiator && x.State.Protocol == protocol.GatherV1 && x.State.Fence == "" {
-			held[conversationKey(x.Key)] = true
+		k := conversationKey(x.Key)
+		if x.State.Role == protocol.Initiator && x.State.Protocol == protocol.GatherV1 && x.State.Fence == "" && !seen[k] {
+			seen[k] = true
+			held = append(held, k)
 		}
 	}
-	for k := range held {
+	for _, k := range held {
 		h.group.Go(func() {
 			a, err := h.assembly(h.running, k)
 			if err == nil {
