@@ -14,47 +14,47 @@ import (
 // apply writes one set in the transaction that is open. It ends at the first
 // part that does not fit; the caller then rolls back.
 func (w *writer) apply(ctx context.Context, set store.WriteSet) error {
-	if err := set.Check(); err != nil {
+	w.clean = true
+	if err := each(ctx, w, set.Exchanges, w.putExchange); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Exchanges, w.putExchange); err != nil {
+	if err := each(ctx, w, set.Entries, w.appendEntry); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Entries, w.appendEntry); err != nil {
+	if err := each(ctx, w, set.Accept, w.acceptInbox); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Accept, w.acceptInbox); err != nil {
+	if err := each(ctx, w, set.Settle, w.settleInbox); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Settle, w.settleInbox); err != nil {
+	if err := each(ctx, w, set.DropUnsent, w.dropUnsent); err != nil {
 		return err
 	}
-	if err := each(ctx, set.DropUnsent, w.dropUnsent); err != nil {
+	if err := each(ctx, w, set.Outbox, w.post); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Outbox, w.post); err != nil {
+	if err := each(ctx, w, set.Deliveries, w.deliver); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Deliveries, w.deliver); err != nil {
+	if err := each(ctx, w, set.Claim, w.claimEffect); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Claim, w.claimEffect); err != nil {
+	if err := each(ctx, w, set.Effects, w.putEffect); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Effects, w.putEffect); err != nil {
+	if err := each(ctx, w, set.Release, w.releaseEffect); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Release, w.releaseEffect); err != nil {
-		return err
-	}
-	return each(ctx, set.Turns, w.insertTurn)
+	return each(ctx, w, set.Turns, w.insertTurn)
 }
 
-func each[T any](ctx context.Context, list []T, write func(context.Context, T) error) error {
+// each writes parts of a set. One that does not fit writes nothing of itself.
+func each[T any](ctx context.Context, w *writer, list []T, write func(context.Context, T) error) error {
 	for _, one := range list {
 		if err := write(ctx, one); err != nil {
 			return err
 		}
+		w.clean = false
 	}
 	return nil
 }

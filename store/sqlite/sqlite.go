@@ -2,9 +2,10 @@
 // engine, for all agents of one machine's host.
 //
 // A store has one writer: a goroutine with the only connection that may
-// write, which commits each write set in a transaction of its own with
+// write. It commits whatever write sets wait together in one transaction with
 // synchronous=FULL, so that what Commit has acknowledged survives a loss of
-// power. Readers have a small pool of read-only connections and never wait
+// power and many callers share what that costs; a lone caller waits for
+// nobody. Each set is answered as if it had been alone. Readers have a small pool of read-only connections and never wait
 // for the writer. An operating-system lock beside the file keeps a second
 // host out; it needs a system with flock: Linux, macOS or a BSD.
 //

@@ -44,7 +44,8 @@ const line = "outbox e WHERE e.status = 'pending' AND e.overtakes = 0 AND (e.own
 
 // statements are what the writer runs.
 type statements struct {
-	begin, commit, rollback *sql.Stmt
+	begin, commit, rollback                 *sql.Stmt
+	savepoint, rollbackTo, releaseSavepoint *sql.Stmt
 
 	keepMeta, meta, keepIdentity, identity *sql.Stmt
 	takeOver, inProgress                   *sql.Stmt
@@ -62,6 +63,9 @@ func (s *statements) texts() []text {
 		{&s.begin, "BEGIN IMMEDIATE"},
 		{&s.commit, "COMMIT"},
 		{&s.rollback, "ROLLBACK"},
+		{&s.savepoint, "SAVEPOINT job"},
+		{&s.rollbackTo, "ROLLBACK TO job"},
+		{&s.releaseSavepoint, "RELEASE job"},
 
 		{&s.keepMeta, "INSERT INTO meta (only, generation, secret) VALUES (1, ?, ?) ON CONFLICT DO NOTHING"},
 		{&s.meta, "SELECT generation, secret FROM meta WHERE only = 1"},

@@ -21,12 +21,21 @@ type writer struct {
 	// not sent is not written.
 	jobs  chan job
 	ended chan struct{}
+	// clean says that the job in hand has written nothing so far. A job that
+	// never says so counts as one that has.
+	clean bool
 }
 
-// job is one transaction that somebody waits for.
+// job is what somebody waits for, all or nothing.
 type job struct {
+	// do may run several times; what it wrote before was then undone.
 	do   func(ctx context.Context, w *writer) error
+	size int // about how many bytes it writes
 	done chan error
+}
+
+func newJob(size int, do func(ctx context.Context, w *writer) error) job {
+	return job{do: do, size: size, done: make(chan error, 1)}
 }
 
 // openWriter opens the writing connection, makes it durable and brings the
@@ -85,7 +94,7 @@ func (w *writer) close() error {
 	return errors.Join(err, w.conn.Close(), w.db.Close())
 }
 
-// run commits jobs one after another until closing is closed.
+// run serves what waits, batch after batch, until closing is closed.
 func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 	defer close(w.ended)
 	for {
@@ -93,40 +102,26 @@ func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 		case <-closing:
 			return
 		case j := <-w.jobs:
-			j.done <- w.transact(ctx, j.do)
+			w.serve(ctx, w.gather(j))
 		}
 	}
 }
 
-// transact runs one job in a transaction. If it returns an error nothing was
-// written, and the connection is ready for the next job.
-func (w *writer) transact(ctx context.Context, do func(context.Context, *writer) error) error {
-	if _, err := w.stmt.begin.ExecContext(ctx); err != nil {
-		return fmt.Errorf("begin a transaction: %w", err)
-	}
-	err := do(ctx, w)
-	if err == nil {
-		if _, err = w.stmt.commit.ExecContext(ctx); err == nil {
-			return nil
-		}
-		err = fmt.Errorf("commit the transaction: %w", err)
-	}
-	// A full disk may have made SQLite roll back already; only then does this
-	// fail, and to no harm.
-	_, _ = w.stmt.rollback.ExecContext(ctx)
-	return err
-}
-
-// write hands a job to the writer and waits for its answer. A caller whose
-// ctx ends before the writer takes the job up gets ctx's error.
+// write has the writer run do in a transaction, perhaps several times; what it
+// wrote before was then undone.
 func (s *Store) write(ctx context.Context, do func(context.Context, *writer) error) error {
+	return s.hand(ctx, newJob(0, do))
+}
+
+// hand hands a job to the writer and waits for its answer. A caller whose ctx
+// ends before the writer takes the job up gets ctx's error.
+func (s *Store) hand(ctx context.Context, j job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if s.writer == nil {
 		return store.ErrReadOnly
 	}
-	j := job{do: do, done: make(chan error, 1)}
 	select {
 	case s.writer.jobs <- j:
 		return <-j.done
@@ -139,7 +134,25 @@ func (s *Store) write(ctx context.Context, do func(context.Context, *writer) err
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, set store.WriteSet) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.apply(ctx, set) })
+	if err := set.Check(); err != nil {
+		return err
+	}
+	return s.hand(ctx, commitJob(set))
+}
+
+func commitJob(set store.WriteSet) job {
+	return newJob(sizeOf(set), func(ctx context.Context, w *writer) error { return w.apply(ctx, set) })
+}
+
+// sizeOf is how many bytes of a set can be many.
+func sizeOf(set store.WriteSet) (size int) {
+	for _, e := range set.Entries {
+		size += len(e.Envelope) + len(e.Note)
+	}
+	for _, t := range set.Turns {
+		size += len(t.Data)
+	}
+	return size
 }
 
 // TakeOver implements store.Store.
