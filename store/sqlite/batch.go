@@ -108,6 +108,7 @@ func (w *writer) apart(ctx context.Context, j job) (answer, err error) {
 		if _, err := w.stmt.rollbackTo.ExecContext(ctx); err != nil {
 			return nil, fmt.Errorf("undo a write set: %w", err)
 		}
+		w.heads.forget()
 	}
 	if _, err := w.stmt.releaseSavepoint.ExecContext(ctx); err != nil {
 		return nil, fmt.Errorf("release a savepoint: %w", err)
@@ -138,5 +139,6 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	// A full disk may have made SQLite roll back already; only then does this
 	// fail, and to no harm.
 	_, _ = w.stmt.rollback.ExecContext(ctx)
+	w.heads.forget()
 	return err
 }

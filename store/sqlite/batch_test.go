@@ -42,10 +42,14 @@ func run(t *testing.T, w *writer, text string) {
 }
 
 // served is what the writer answers to sets that it finds waiting together.
-func served(w *writer, sets []store.WriteSet) (answers []string) {
+func served(r *rapid.T, w *writer, sets []store.WriteSet) (answers []string) {
 	var batch []job
 	for _, set := range sets {
-		batch = append(batch, commitJob(set))
+		p, err := prepare(set)
+		if err != nil {
+			r.Fatal(err)
+		}
+		batch = append(batch, commitJob(p))
 	}
 	w.serve(context.Background(), batch)
 	for _, j := range batch {
@@ -58,28 +62,34 @@ func served(w *writer, sets []store.WriteSet) (answers []string) {
 func dump(t *testing.T, w *writer) (rows []string) {
 	t.Helper()
 	for _, table := range tables(t, w) {
-		found, err := w.conn.QueryContext(t.Context(), "SELECT * FROM "+table)
-		if err != nil {
+		rows = append(rows, rowsOf(t, w, table)...)
+	}
+	return rows
+}
+
+func rowsOf(t *testing.T, w *writer, table string) (rows []string) {
+	t.Helper()
+	found, err := w.conn.QueryContext(t.Context(), "SELECT * FROM "+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := found.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for found.Next() {
+		values := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := found.Scan(into...); err != nil {
 			t.Fatal(err)
 		}
-		columns, err := found.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for found.Next() {
-			values := make([]any, len(columns))
-			into := make([]any, len(columns))
-			for i := range values {
-				into[i] = &values[i]
-			}
-			if err := found.Scan(into...); err != nil {
-				t.Fatal(err)
-			}
-			rows = append(rows, fmt.Sprint(table, values))
-		}
-		if err := found.Err(); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, fmt.Sprint(table, values))
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return rows
 }
@@ -109,6 +119,7 @@ func empty(t *testing.T, w *writer) {
 	for _, table := range tables(t, w) {
 		run(t, w, "DELETE FROM "+table)
 	}
+	w.heads.forget()
 }
 
 func TestABatchIsAnsweredAndStoredAsOneByOne(t *testing.T) {
@@ -124,10 +135,10 @@ func TestABatchIsAnsweredAndStoredAsOneByOne(t *testing.T) {
 				how := rapid.SampledFrom([]string{"ABORT", "ROLLBACK"}).Draw(r, "how")
 				sets[n].Turns = append(sets[n].Turns, store.Turn{Ordinal: n, Name: how})
 			}
-			want = append(want, served(alone, sets[n:n+1])...)
+			want = append(want, served(r, alone, sets[n:n+1])...)
 		}
 		for batch := range slices.Chunk(sets, rapid.IntRange(2, 24).Draw(r, "batch")) {
-			got = append(got, served(together, batch)...)
+			got = append(got, served(r, together, batch)...)
 		}
 		if !reflect.DeepEqual(got, want) {
 			r.Fatalf("answers:\n got %q\nwant %q", got, want)

@@ -50,12 +50,12 @@ type statements struct {
 	keepMeta, meta, keepIdentity, identity *sql.Stmt
 	takeOver, inProgress                   *sql.Stmt
 
-	insertExchange, updateExchange, clearTimers, insertTimer *sql.Stmt
-	head, putBlob, append                                    *sql.Stmt
-	accept, settle, renew, accepted                          *sql.Stmt
-	dropUnsent, insertOutbox, deliver, posted                *sql.Stmt
-	moveUp, moveUpBehind                                     *sql.Stmt
-	claimEffect, putEffect, release, insertTurn              *sql.Stmt
+	insertExchange, updateExchange, clearTimers, putTimer *sql.Stmt
+	head, putBlob, append                                 *sql.Stmt
+	accept, settle, renew, accepted                       *sql.Stmt
+	dropUnsent, insertOutbox, deliver, posted             *sql.Stmt
+	moveUp, moveUpBehind                                  *sql.Stmt
+	claimEffect, putEffect, release, insertTurn           *sql.Stmt
 }
 
 func (s *statements) texts() []text {
@@ -82,8 +82,9 @@ func (s *statements) texts() []text {
 		{&s.updateExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
 			correlation = ?, parent_conversation = ?, parent_peer = ?, final = ?, opened_ms = ?, ended_ms = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
-		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ?"},
-		{&s.insertTimer, "INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)"},
+		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
+		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <> excluded.at_ms`},
 
 		{&s.head, "SELECT idx, hash FROM log WHERE owner = ? AND conversation = ? ORDER BY idx DESC LIMIT 1"},
 		{&s.putBlob, "INSERT INTO blob (sum, body) VALUES (?, ?) ON CONFLICT DO NOTHING"},

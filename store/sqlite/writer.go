@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime"
 	"time"
 
 	"github.com/parley-agents/parley/store"
@@ -24,6 +25,7 @@ type writer struct {
 	// clean says that the job in hand has written nothing so far. A job that
 	// never says so counts as one that has.
 	clean bool
+	heads heads
 }
 
 // job is what somebody waits for, all or nothing.
@@ -63,9 +65,18 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 }
 
 func (w *writer) setUp(ctx context.Context) error {
-	// The log is cut back to 64 MiB after a checkpoint that follows a burst.
-	if _, err := w.conn.ExecContext(ctx, "PRAGMA journal_size_limit = 67108864"); err != nil {
-		return fmt.Errorf("bound the write-ahead log: %w", err)
+	for _, pragma := range []string{
+		// The log is cut back to 64 MiB after a checkpoint that follows a burst.
+		"journal_size_limit = 67108864",
+		// 32 MiB of pages, more than a batch changes: what does not fit is
+		// written to the log twice.
+		"cache_size = -32768",
+		// What savepoints keep to undo a set is not worth a file.
+		"temp_store = MEMORY",
+	} {
+		if _, err := w.conn.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
+			return fmt.Errorf("set %s: %w", pragma, err)
+		}
 	}
 	var mode string
 	if err := w.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
@@ -102,15 +113,22 @@ func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 		case <-closing:
 			return
 		case j := <-w.jobs:
+			// Those who were just answered may be about to come back; they get
+			// their turn on the processor first, which takes no time if there
+			// is nobody.
+			runtime.Gosched()
 			w.serve(ctx, w.gather(j))
 		}
 	}
 }
 
 // write has the writer run do in a transaction, perhaps several times; what it
-// wrote before was then undone.
+// wrote before was then undone. Do may change any table.
 func (s *Store) write(ctx context.Context, do func(context.Context, *writer) error) error {
-	return s.hand(ctx, newJob(0, do))
+	return s.hand(ctx, newJob(0, func(ctx context.Context, w *writer) error {
+		w.heads.forget()
+		return do(ctx, w)
+	}))
 }
 
 // hand hands a job to the writer and waits for its answer. A caller whose ctx
@@ -134,25 +152,15 @@ func (s *Store) hand(ctx context.Context, j job) error {
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, set store.WriteSet) error {
-	if err := set.Check(); err != nil {
+	p, err := prepare(set)
+	if err != nil {
 		return err
 	}
-	return s.hand(ctx, commitJob(set))
+	return s.hand(ctx, commitJob(p))
 }
 
-func commitJob(set store.WriteSet) job {
-	return newJob(sizeOf(set), func(ctx context.Context, w *writer) error { return w.apply(ctx, set) })
-}
-
-// sizeOf is how many bytes of a set can be many.
-func sizeOf(set store.WriteSet) (size int) {
-	for _, e := range set.Entries {
-		size += len(e.Envelope) + len(e.Note)
-	}
-	for _, t := range set.Turns {
-		size += len(t.Data)
-	}
-	return size
+func commitJob(set prepared) job {
+	return newJob(set.size, func(ctx context.Context, w *writer) error { return w.apply(ctx, set) })
 }
 
 // TakeOver implements store.Store.
@@ -176,13 +184,14 @@ func (s *Store) TakeOver(ctx context.Context, owner string, until time.Time) ([]
 
 // Renew implements store.Store.
 func (s *Store) Renew(ctx context.Context, k store.InboxKey, fence int64, until time.Time) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
+	return s.hand(ctx, newJob(0, func(ctx context.Context, w *writer) error {
+		w.clean = true // leased writes last if at all
 		err := w.leased(ctx, w.stmt.renew, k, millis(until), k.Recipient, k.Sender, k.MessageID, fence)
 		if err != nil {
 			return fmt.Errorf("renew the lease on message %s of %s under fence %d: %w", k.MessageID, k.Sender, fence, err)
 		}
 		return nil
-	})
+	}))
 }
 
 // Meta implements store.Store.
