@@ -6,8 +6,13 @@
 // synchronous=FULL, so that what Commit has acknowledged survives a loss of
 // power and many callers share what that costs; a lone caller waits for
 // nobody. Each set is answered as if it had been alone. Readers have a small pool of read-only connections and never wait
-// for the writer. An operating-system lock beside the file keeps a second
+// for the writer, nor it for them. An operating-system lock beside the file keeps a second
 // host out; it needs a system with flock: Linux, macOS or a BSD.
+//
+// The write-ahead log, the file with the suffix -wal, is kept below 64 MiB, and
+// a single set's size beyond that if it is larger. A read that holds on to an
+// old state of the store, such as a backup by another process, lets it grow for
+// as long; with the next commit after that it shrinks again.
 //
 // SQLite comes through cgo, or as Go code where a program is built without
 // cgo or with the build tag purego. Both read each other's files.

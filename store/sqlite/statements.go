@@ -46,6 +46,7 @@ const line = "outbox e WHERE e.status = 'pending' AND e.overtakes = 0 AND (e.own
 type statements struct {
 	begin, commit, rollback                 *sql.Stmt
 	savepoint, rollbackTo, releaseSavepoint *sql.Stmt
+	fold                                    *sql.Stmt
 
 	keepMeta, meta, keepIdentity, identity *sql.Stmt
 	takeOver, inProgress                   *sql.Stmt
@@ -66,6 +67,7 @@ func (s *statements) texts() []text {
 		{&s.savepoint, "SAVEPOINT job"},
 		{&s.rollbackTo, "ROLLBACK TO job"},
 		{&s.releaseSavepoint, "RELEASE job"},
+		{&s.fold, "PRAGMA wal_checkpoint(TRUNCATE)"},
 
 		{&s.keepMeta, "INSERT INTO meta (only, generation, secret) VALUES (1, ?, ?) ON CONFLICT DO NOTHING"},
 		{&s.meta, "SELECT generation, secret FROM meta WHERE only = 1"},

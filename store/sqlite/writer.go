@@ -26,6 +26,10 @@ type writer struct {
 	// never says so counts as one that has.
 	clean bool
 	heads heads
+	// log is the file of the write-ahead log. At waitAt bytes the writer waits
+	// a moment for those who read it.
+	log    string
+	waitAt int64
 }
 
 // job is what somebody waits for, all or nothing.
@@ -57,7 +61,7 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	w := &writer{db: db, conn: conn, jobs: make(chan job), ended: make(chan struct{})}
+	w := &writer{db: db, conn: conn, log: path + "-wal", jobs: make(chan job), ended: make(chan struct{})}
 	if err := w.setUp(ctx); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -66,8 +70,9 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 
 func (w *writer) setUp(ctx context.Context) error {
 	for _, pragma := range []string{
-		// The log is cut back to 64 MiB after a checkpoint that follows a burst.
-		"journal_size_limit = 67108864",
+		fmt.Sprint("wal_autocheckpoint = ", foldPages),
+		// A log that starts anew is cut back to this.
+		fmt.Sprint("journal_size_limit = ", 2*foldBytes),
 		// 32 MiB of pages, more than a batch changes: what does not fit is
 		// written to the log twice.
 		"cache_size = -32768",
@@ -118,6 +123,7 @@ func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 			// is nobody.
 			runtime.Gosched()
 			w.serve(ctx, w.gather(j))
+			w.fold(ctx)
 		}
 	}
 }
