@@ -28,6 +28,9 @@ var (
 	ErrDuplicate = errors.New("the record exists already")
 	// ErrFenced: the caller no longer holds the lease it writes under.
 	ErrFenced = errors.New("the lease was taken over")
+	// ErrFull: the disk is full. Nothing was written, and what was committed
+	// stands.
+	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly: the store was opened for reading only.
 	ErrReadOnly = errors.New("the store is open for reading only")
 	// ErrInUse: another host has the store open.
@@ -55,8 +58,8 @@ type Store interface {
 
 	// Commit writes the set in one transaction. It returns ErrConflict,
 	// ErrDuplicate, ErrFenced or ErrNotFound and writes nothing when the set
-	// does not fit what is stored, and the error of WriteSet.Check when it
-	// cannot fit.
+	// does not fit what is stored, the error of WriteSet.Check when it cannot
+	// fit, and ErrFull when there is no room for it.
 	Commit(ctx context.Context, w WriteSet) error
 	// TakeOver raises the fencing token of every inbox row of the owner that
 	// is in progress, renews its lease to until and returns the rows, oldest

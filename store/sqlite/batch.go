@@ -127,7 +127,7 @@ func misfit(err error) bool {
 // written, and the connection is ready for the next one.
 func (w *writer) transact(ctx context.Context, do func() error) error {
 	if _, err := w.stmt.begin.ExecContext(ctx); err != nil {
-		return fmt.Errorf("begin a transaction: %w", err)
+		return named(fmt.Errorf("begin a transaction: %w", err))
 	}
 	err := do()
 	if err == nil {
@@ -140,5 +140,13 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	// fail, and to no harm.
 	_, _ = w.stmt.rollback.ExecContext(ctx)
 	w.heads.forget()
+	return named(err)
+}
+
+// named gives the error of a full disk its name.
+func named(err error) error {
+	if full(err) {
+		return fmt.Errorf("%w: %w", store.ErrFull, err)
+	}
 	return err
 }

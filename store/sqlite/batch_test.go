@@ -157,6 +157,39 @@ func TestABatchIsAnsweredAndStoredAsOneByOne(t *testing.T) {
 	}
 }
 
+func TestWhatThereIsNoRoomForSpoilsNothingElse(t *testing.T) {
+	w := unrun(t)
+	var pages, bound int
+	if err := w.conn.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.conn.QueryRowContext(t.Context(), fmt.Sprint("PRAGMA max_page_count = ", pages+10)).Scan(&bound); err != nil {
+		t.Fatal(err)
+	}
+	var batch []job
+	for n, size := range []int{100, 1 << 20, 100} {
+		p, err := prepare(store.WriteSet{
+			Entries: []store.Entry{{Owner: "a", Conversation: "c", MessageID: fmt.Sprint(n)}},
+			Turns:   []store.Turn{{Ordinal: n, Data: make([]byte, size)}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, commitJob(p))
+	}
+	w.serve(t.Context(), batch)
+	for n, want := range []error{nil, store.ErrFull, nil} {
+		if err := <-batch[n].done; !errors.Is(err, want) {
+			t.Errorf("set %d: got %v, want %v", n, err, want)
+		}
+	}
+	for _, table := range []string{"log", "turn"} {
+		if got := len(rowsOf(t, w, table)); got != 2 {
+			t.Errorf("%s has %d rows, want those of the two small sets", table, got)
+		}
+	}
+}
+
 func TestWhoeverWaitsIsTakenUpTogetherWithinBounds(t *testing.T) {
 	for _, c := range []struct{ waiting, size, want int }{
 		{1, 0, 1},

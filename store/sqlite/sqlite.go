@@ -5,9 +5,10 @@
 // write. It commits whatever write sets wait together in one transaction with
 // synchronous=FULL, so that what Commit has acknowledged survives a loss of
 // power and many callers share what that costs; a lone caller waits for
-// nobody. Each set is answered as if it had been alone. Readers have a small pool of read-only connections and never wait
-// for the writer, nor it for them. An operating-system lock beside the file keeps a second
-// host out; it needs a system with flock: Linux, macOS or a BSD.
+// nobody. Each set is answered as if it had been alone. Readers have a small
+// pool of read-only connections and never wait for the writer, nor it for
+// them. An operating-system lock beside the file keeps a second host out; it
+// needs a system with flock: Linux, macOS or a BSD.
 //
 // The write-ahead log, the file with the suffix -wal, is kept below 64 MiB, and
 // a single set's size beyond that if it is larger. A read that holds on to an
@@ -77,7 +78,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	w, err := openWriter(ctx, path)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), held.Close())
+		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, named(err)), held.Close())
 	}
 	s := newStore()
 	s.lock, s.writer = held, w
