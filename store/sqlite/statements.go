@@ -125,8 +125,7 @@ func (s *statements) texts() []text {
 		{&s.unbury, "DELETE FROM dead_letter WHERE " + letterKey},
 		{&s.dropBlob, `DELETE FROM blob WHERE sum = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE blob = ?1)
 			AND NOT EXISTS (SELECT 1 FROM dead_letter WHERE blob = ?1)`},
-		{&s.keepCommand, `INSERT INTO command (id, verb, owner, conversation, peer, message_id, source, asked_by, at_ms, answer, error)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '') ON CONFLICT DO NOTHING`},
+		{&s.keepCommand, keepCommand},
 		{&s.answer, "UPDATE command SET done_ms = ?, answer = ?, error = ? WHERE id = ? AND done_ms IS NULL"},
 		{&s.asked, "SELECT 1 FROM command WHERE id = ?"},
 	}, s.sweep.texts()...)
