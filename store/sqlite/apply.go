@@ -34,6 +34,9 @@ func (w *writer) apply(ctx context.Context, set prepared) error {
 	if err := each(ctx, w, set.Deliveries, w.deliver); err != nil {
 		return err
 	}
+	if err := each(ctx, w, set.Redrive, w.redrive); err != nil {
+		return err
+	}
 	if err := each(ctx, w, set.Claim, w.claimEffect); err != nil {
 		return err
 	}
@@ -43,7 +46,16 @@ func (w *writer) apply(ctx context.Context, set prepared) error {
 	if err := each(ctx, w, set.Release, w.releaseEffect); err != nil {
 		return err
 	}
-	return each(ctx, w, set.Turns, w.insertTurn)
+	if err := each(ctx, w, set.Turns, w.insertTurn); err != nil {
+		return err
+	}
+	if err := each(ctx, w, set.Bury, w.bury); err != nil {
+		return err
+	}
+	if err := each(ctx, w, set.Unbury, w.unbury); err != nil {
+		return err
+	}
+	return each(ctx, w, set.Answers, w.answer)
 }
 
 // each writes parts of a set. One that does not fit writes nothing of itself.

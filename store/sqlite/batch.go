@@ -119,7 +119,7 @@ func (w *writer) apart(ctx context.Context, j job) (answer, err error) {
 // misfit reports whether an error says that a write set does not fit what is
 // stored, and so is the answer to whoever sent it.
 func misfit(err error) bool {
-	return slices.ContainsFunc([]error{store.ErrConflict, store.ErrDuplicate, store.ErrFenced, store.ErrNotFound},
+	return slices.ContainsFunc([]error{store.ErrConflict, store.ErrDuplicate, store.ErrFenced, store.ErrNotFound, store.ErrNotPending},
 		func(one error) bool { return errors.Is(err, one) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -53,12 +54,23 @@ func split(envelope []byte) (rest []byte, cut int, body []byte) {
 	return slices.Concat(envelope[:from], envelope[to:]), from, envelope[from:to]
 }
 
+// errBody: the body of a large envelope is not what was taken out of it.
+var errBody = errors.New("the envelope cannot be put together")
+
 // join puts back what split took out.
 func join(rest []byte, cut int, body []byte) ([]byte, error) {
 	if cut < 0 || cut > len(rest) || len(body) == 0 {
-		return nil, fmt.Errorf("a body of %d bytes belongs at byte %d of an envelope of %d bytes", len(body), cut, len(rest))
+		return nil, fmt.Errorf("%w: a body of %d bytes belongs at byte %d of an envelope of %d bytes", errBody, len(body), cut, len(rest))
 	}
 	return slices.Concat(rest[:cut], body, rest[cut:]), nil
+}
+
+// whole is an envelope as it was written, from what stands in a row.
+func whole(rest []byte, cut int, body []byte) ([]byte, error) {
+	if body == nil && cut == 0 {
+		return rest, nil
+	}
+	return join(rest, cut, body)
 }
 
 // contentOf finds the value of the member "content" of an envelope's canonical

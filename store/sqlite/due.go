@@ -39,10 +39,10 @@ func (s *Store) Due(ctx context.Context, owners []string, now time.Time, limit i
 func (s *Store) dueIn(ctx context.Context, in inTx, owners map[string]bool, now int64, limit int) (due store.Due, err error) {
 	timers := agenda[store.Timer]{in, owners, &s.query.timers, scanTimer, func(t store.Timer) hour { return hour{t.Owner, t.At} }}
 	outbox := agenda[store.Outbox]{in, owners, &s.query.outgoing, scanOutbox, func(o store.Outbox) hour { return hour{o.Owner, o.NextAt} }}
-	if due.Timers, err = timers.due(ctx, now, limit); err != nil {
+	if due.Timers, err = timers.due(ctx, limit, now); err != nil {
 		return due, fmt.Errorf("timers: %w", err)
 	}
-	if due.Outbox, err = outbox.due(ctx, now, limit); err != nil {
+	if due.Outbox, err = s.leaving(ctx, outbox, now, limit); err != nil {
 		return due, fmt.Errorf("outbox: %w", err)
 	}
 	timer, err := timers.next(ctx, now)
@@ -55,6 +55,31 @@ func (s *Store) dueIn(ctx context.Context, in inTx, owners map[string]bool, now 
 	}
 	due.Next = sooner(timer, message)
 	return due, nil
+}
+
+// leaving lists the rows of the outbox that are due. Each rank has its own
+// order of time. What has aged there stands before what has not, so the first
+// of each rank are enough for the first of all.
+func (s *Store) leaving(ctx context.Context, outbox agenda[store.Outbox], now int64, limit int) ([]store.Outbox, error) {
+	// Mostly all are of one rank.
+	var waits [store.Low + 1]bool
+	if err := outbox.in(s.query.ranks).QueryRowContext(context.WithoutCancel(ctx), now).Scan(&waits[store.High], &waits[store.Normal], &waits[store.Low]); err != nil {
+		return nil, err
+	}
+	var found []store.Outbox
+	for rank := store.High; rank <= store.Low; rank++ {
+		if !waits[rank] {
+			continue
+		}
+		more, err := outbox.due(ctx, limit, now, int(rank))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	at := time.UnixMilli(now)
+	slices.SortStableFunc(found, func(a, b store.Outbox) int { return a.Compare(b, at) })
+	return found[:min(len(found), limit)], nil
 }
 
 // agenda is what some owners have before them in one table.
@@ -80,23 +105,24 @@ type hour struct {
 	at    time.Time
 }
 
-// due lists at most limit rows that are due, earliest first.
-func (a agenda[T]) due(ctx context.Context, now int64, limit int) ([]T, error) {
+// due lists at most limit rows that are due, earliest first: at what time, and
+// of which rank if there are ranks.
+func (a agenda[T]) due(ctx context.Context, limit int, at ...any) ([]T, error) {
 	if limit == 0 {
 		return nil, nil
 	}
 	mine := func(v T) bool { return a.owners[a.hour(v).owner] }
-	found, all, err := first(ctx, a.in(a.query.due), a.scan, mine, limit, now)
+	found, all, err := first(ctx, a.in(a.query.due), a.scan, mine, limit, at...)
 	if all || err != nil {
 		return found, err
 	}
-	return a.dueByOwner(ctx, now, limit)
+	return a.dueByOwner(ctx, limit, at)
 }
 
 // dueByOwner asks the owners one after another, whoever has the earliest row
 // first, until nobody that is left can have one of the first.
-func (a agenda[T]) dueByOwner(ctx context.Context, now int64, limit int) ([]T, error) {
-	heads, err := a.hours(ctx, a.query.heads, now)
+func (a agenda[T]) dueByOwner(ctx context.Context, limit int, at []any) ([]T, error) {
+	heads, err := a.hours(ctx, a.query.heads, at...)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +131,7 @@ func (a agenda[T]) dueByOwner(ctx context.Context, now int64, limit int) ([]T, e
 		if len(found) == limit && !a.hour(found[limit-1]).at.After(head.at) {
 			break
 		}
-		more, err := list(ctx, a.in(a.query.dueOf), a.scan, head.owner, now, limit)
+		more, err := list(ctx, a.in(a.query.dueOf), a.scan, slices.Concat(at, []any{head.owner, limit})...)
 		if err != nil {
 			return nil, fmt.Errorf("of %s: %w", head.owner, err)
 		}
@@ -130,12 +156,12 @@ func (a agenda[T]) next(ctx context.Context, now int64) (time.Time, error) {
 }
 
 // hours asks for the first hour of each owner, and returns the earliest first.
-func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt, now int64) ([]hour, error) {
+func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt, at ...any) ([]hour, error) {
 	owners, err := json.Marshal(slices.Sorted(maps.Keys(a.owners)))
 	if err != nil {
 		return nil, err
 	}
-	hours, err := list(ctx, a.in(stmt), scanHour, string(owners), now)
+	hours, err := list(ctx, a.in(stmt), scanHour, slices.Concat(at, []any{string(owners)})...)
 	hours = slices.DeleteFunc(hours, func(h hour) bool { return h.at.IsZero() })
 	slices.SortStableFunc(hours, func(a, b hour) int { return a.at.Compare(b.at) })
 	return hours, err
@@ -143,7 +169,7 @@ func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt, now int64) ([]hour
 
 // first lists the first rows that are mine, at most limit. It gives up, and says
 // that there may be more, when too many others come before them.
-func first[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), mine func(T) bool, limit int, now int64) (found []T, all bool, err error) {
+func first[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), mine func(T) bool, limit int, args ...any) (found []T, all bool, err error) {
 	passed := 0
 	err = visit(ctx, stmt, scan, func(v T) bool {
 		if mine(v) {
@@ -152,7 +178,7 @@ func first[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error)
 			passed++
 		}
 		return len(found) < limit && passed <= strangers
-	}, now)
+	}, args...)
 	return found, passed <= strangers, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -15,7 +16,7 @@ var migrations embed.FS
 
 // latestVersion is the version of the last migration. A file keeps its own as
 // PRAGMA user_version.
-const latestVersion = 5
+const latestVersion = 7
 
 // migrate brings the file to the schema of this program, each version in a
 // transaction of its own. It refuses a file that it does not know and leaves
@@ -56,6 +57,20 @@ func present(ctx context.Context, db *sql.DB) error {
 		return tooNew(version)
 	case version < latestVersion:
 		return fmt.Errorf("the file has schema version %d and this program reads version %d: let a host open it once", version, latestVersion)
+	}
+	return nil
+}
+
+// known checks that the file has a schema of this program, present or earlier.
+func known(ctx context.Context, db *sql.DB) error {
+	version, err := schemaVersion(ctx, db)
+	switch {
+	case err != nil:
+		return err
+	case version > latestVersion:
+		return tooNew(version)
+	case version == 0:
+		return errors.New("the file is empty: it is not a parley store")
 	}
 	return nil
 }
