@@ -36,6 +36,8 @@ type Config struct {
 	Authority string
 	// CarrierTimeout is how long one send may take. Default: 5 s.
 	CarrierTimeout time.Duration
+	// Terms say how long things are held and remembered.
+	Terms Terms
 }
 
 // Host is the process: it owns one store and moves the exchanges of its agents
@@ -90,6 +92,7 @@ func NewHost(cfg Config, agents ...*Agent) *Host {
 	if cfg.CarrierTimeout == 0 {
 		cfg.CarrierTimeout = 5 * time.Second
 	}
+	cfg.Terms = cfg.Terms.withDefaults()
 	h := &Host{cfg: cfg, seam: newSeam(cfg.Clock, cfg.Random, cfg.Scheduler), store: cfg.Store, log: cfg.Log,
 		agents: map[string]*Agent{}, keys: map[string]ed25519.PrivateKey{}}
 	h.group.sched = h.seam.sched
@@ -124,6 +127,9 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	if h.store == nil {
 		return errors.New("starting host: Config.Store is nil")
+	}
+	if err := h.cfg.Terms.check(h.cfg.CarrierTimeout); err != nil {
+		return fmt.Errorf("starting host: %w", err)
 	}
 	var faults []error
 	for _, uri := range h.owners {

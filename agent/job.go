@@ -138,7 +138,7 @@ func (j *jobs) end(k store.Key) (again bool) {
 // resume starts the work that an earlier host of the store had in hand.
 func (h *Host) resume(ctx context.Context) error {
 	for _, owner := range h.owners {
-		rows, err := h.store.TakeOver(ctx, owner, h.seam.now().Add(leaseTTL))
+		rows, err := h.store.TakeOver(ctx, owner, h.seam.now().Add(h.cfg.Terms.Lease))
 		if err != nil {
 			return fmt.Errorf("taking over the work of %s: %w", owner, err)
 		}

@@ -17,8 +17,6 @@ import (
 
 // The terms on which messages are sent again.
 const (
-	firstBackoff = 500 * time.Millisecond
-	maxBackoff   = time.Minute
 	// unwrittenBackoff is the wait after a step that could not be committed.
 	unwrittenBackoff = time.Second
 	dueBatch         = 64
@@ -50,7 +48,7 @@ func (h *Host) pump() {
 				return
 			}
 			h.report(ctx, StoreFailed, store.Key{}, err)
-			next = h.seam.now().Add(firstBackoff)
+			next = h.seam.now().Add(h.cfg.Terms.RetryFirst)
 		}
 		for _, t := range due.Timers {
 			h.claim("timer "+t.Owner+t.Conversation+t.Peer+string(t.Name), func() bool { return h.fire(ctx, t) })
@@ -285,9 +283,9 @@ func (h *Host) apply(ctx context.Context, k store.Key, in protocol.Input, on pro
 
 // backoff is the wait before the next attempt: exponential with full jitter.
 func (h *Host) backoff(attempt int) time.Duration {
-	ceiling := firstBackoff
+	ceiling := h.cfg.Terms.RetryFirst
 	for range attempt - 1 {
-		ceiling = min(2*ceiling, maxBackoff)
+		ceiling = min(2*ceiling, h.cfg.Terms.RetryMax)
 	}
 	n := new(big.Int).SetBytes(h.seam.bytes(8)).Uint64()
 	return time.Duration(n%uint64(ceiling)) + time.Millisecond
