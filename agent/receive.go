@@ -31,9 +31,9 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 			return err
 		}
 		verdict := guard.Admit(view, e)
-		if verdict == nil && s.x.Version == 0 && e.Act() != envelope.Cancel {
+		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
 			release() // of an earlier try
-			release, verdict = h.occupy(k)
+			release, verdict = h.occupy(e)
 		}
 		if verdict == nil {
 			verdict, err = s.checkEffect(ctx, e)

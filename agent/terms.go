@@ -52,20 +52,15 @@ func (e *TermsError) Error() string {
 }
 
 func (t Terms) withDefaults() Terms {
-	set := func(d *time.Duration, fallback time.Duration) {
-		if *d == 0 {
-			*d = fallback
-		}
-	}
 	const day = 24 * time.Hour
-	set(&t.Lease, 30*time.Second)
-	set(&t.Heartbeat, 10*time.Second)
-	set(&t.Inbox, day)
-	set(&t.Grace, time.Hour)
-	set(&t.Effect, 7*day)
-	set(&t.RetryFirst, 500*time.Millisecond)
-	set(&t.RetryMax, time.Minute)
-	set(&t.MaxReplyBy, 6*day)
+	preset(&t.Lease, 30*time.Second)
+	preset(&t.Heartbeat, 10*time.Second)
+	preset(&t.Inbox, day)
+	preset(&t.Grace, time.Hour)
+	preset(&t.Effect, 7*day)
+	preset(&t.RetryFirst, 500*time.Millisecond)
+	preset(&t.RetryMax, time.Minute)
+	preset(&t.MaxReplyBy, 6*day)
 	return t
 }
 
