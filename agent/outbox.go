@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
-	"sync"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -17,19 +16,13 @@ import (
 
 // The terms on which messages are sent again.
 const (
-	firstBackoff = 500 * time.Millisecond
-	maxBackoff   = time.Minute
 	// unwrittenBackoff is the wait after a step that could not be committed.
 	unwrittenBackoff = time.Second
-	dueBatch         = 64
+	// dueBatch is how many rows are looked at, maxBatch how many at most when
+	// those at hand must wait.
+	dueBatch = 64
+	maxBatch = 64 << 10
 )
-
-// outgoing is the state of the loop that sends and fires.
-type outgoing struct {
-	wake chan struct{}
-	mu   sync.Mutex
-	busy map[string]bool
-}
 
 // poke makes the loop look again.
 func (h *Host) poke() {
@@ -43,20 +36,9 @@ func (h *Host) poke() {
 func (h *Host) pump() {
 	ctx := h.running
 	for ctx.Err() == nil {
-		due, err := h.store.Due(ctx, h.owners, h.seam.now(), dueBatch)
-		next := due.Next
-		if err != nil {
-			if ctx.Err() != nil {
-				return
-			}
-			h.report(ctx, StoreFailed, store.Key{}, err)
-			next = h.seam.now().Add(firstBackoff)
-		}
-		for _, t := range due.Timers {
-			h.claim("timer "+t.Owner+t.Conversation+t.Peer+string(t.Name), func() bool { return h.fire(ctx, t) })
-		}
-		for _, row := range due.Outbox {
-			h.claim("message "+row.Owner+row.MessageID, func() bool { return h.send(ctx, row) })
+		next := h.look(ctx)
+		if ctx.Err() != nil {
+			return
 		}
 		stop := func() {}
 		if !next.IsZero() {
@@ -67,27 +49,43 @@ func (h *Host) pump() {
 	}
 }
 
+// look does what is due and returns when to look again although nothing else
+// happens, zero if never.
+func (h *Host) look(ctx context.Context) time.Time {
+	// Those whose receivers have no room, or are left alone, stay due. They may
+	// fill a batch: then a larger one has somebody else's too.
+	for limit := dueBatch; ; limit *= 4 {
+		now := h.seam.now()
+		due, err := h.store.Due(ctx, h.owners, now, limit)
+		if err != nil {
+			if ctx.Err() == nil {
+				h.report(ctx, StoreFailed, store.Key{}, err)
+			}
+			return now.Add(h.cfg.Terms.RetryFirst)
+		}
+		for _, t := range due.Timers {
+			h.claim("timer "+t.Owner+t.Conversation+t.Peer+string(t.Name), func() bool { return h.fire(ctx, t) })
+		}
+		handed, next := h.post(ctx, due.Outbox, now)
+		if handed > 0 || len(due.Outbox) < limit || limit >= maxBatch {
+			return sooner(due.Next, next)
+		}
+	}
+}
+
 // claim runs f unless the same thing is running already, and looks again
 // afterwards, since what was done may have made something else due. When f
 // could not write what it did, as on a full disk, the same thing is still due:
 // it is claimed for a while longer, so that nobody tries in a circle.
 func (h *Host) claim(name string, f func() (written bool)) {
-	h.out.mu.Lock()
-	defer h.out.mu.Unlock()
-	if h.out.busy == nil {
-		h.out.busy = map[string]bool{}
-	}
-	if h.out.busy[name] {
+	if !h.out.take(name) {
 		return
 	}
-	h.out.busy[name] = true
+	release := func() {
+		h.out.drop(name)
+		h.poke()
+	}
 	h.spawn(func() {
-		release := func() {
-			h.out.mu.Lock()
-			delete(h.out.busy, name)
-			h.out.mu.Unlock()
-			h.poke()
-		}
 		if f() {
 			release()
 			return
@@ -201,11 +199,15 @@ func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) (*en
 	if err != nil {
 		return nil, nil, err
 	}
+	host := ctx
 	ctx, cancel := until(ctx, h.seam.clock, h.seam.now().Add(h.cfg.CarrierTimeout))
 	defer cancel()
 	replies, err := carrier.Send(ctx, e.Resend(attempt, token).Bytes())
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
+	}
+	if host.Err() == nil {
+		h.carried(host, row.Key(), err)
 	}
 	return e, replies, err
 }
@@ -285,9 +287,9 @@ func (h *Host) apply(ctx context.Context, k store.Key, in protocol.Input, on pro
 
 // backoff is the wait before the next attempt: exponential with full jitter.
 func (h *Host) backoff(attempt int) time.Duration {
-	ceiling := firstBackoff
+	ceiling := h.cfg.Terms.RetryFirst
 	for range attempt - 1 {
-		ceiling = min(2*ceiling, maxBackoff)
+		ceiling = min(2*ceiling, h.cfg.Terms.RetryMax)
 	}
 	n := new(big.Int).SetBytes(h.seam.bytes(8)).Uint64()
 	return time.Duration(n%uint64(ceiling)) + time.Millisecond
