@@ -150,9 +150,12 @@ func (h *Host) resume(ctx context.Context) error {
 			release := h.hold(k)
 			h.group.Go(func() { defer release(); h.work(k) })
 		}
-		if err := h.resumeGathers(ctx, owner); err != nil {
-			return err
+		live, err := h.store.Exchanges(ctx, owner, "")
+		if err != nil {
+			return fmt.Errorf("reading the exchanges of %s: %w", owner, err)
 		}
+		h.resumeGathers(live)
+		h.forsakeLeft(live)
 	}
 	return nil
 }
@@ -174,13 +177,9 @@ func (h *Host) renewLease(ctx context.Context, k store.Key) error {
 	return nil
 }
 
-// resumeGathers looks at the gathers that the owner holds: the last answer may
-// have come in just before an earlier host ended.
-func (h *Host) resumeGathers(ctx context.Context, owner string) error {
-	live, err := h.store.Exchanges(ctx, owner, "")
-	if err != nil {
-		return fmt.Errorf("reading the exchanges of %s: %w", owner, err)
-	}
+// resumeGathers looks at the gathers among the live exchanges of an owner: the
+// last answer may have come in just before an earlier host ended.
+func (h *Host) resumeGathers(live []store.Exchange) {
 	held := map[store.Key]bool{}
 	for _, x := range live {
 		if x.State.Role == protocol.Initiator && x.State.Protocol == protocol.GatherV1 && x.State.Fence == "" {
@@ -198,7 +197,6 @@ func (h *Host) resumeGathers(ctx context.Context, owner string) error {
 			}
 		})
 	}
-	return nil
 }
 
 func (h *Host) startJob(k store.Key) {
@@ -253,10 +251,16 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	d := j.pass(h.running, j.decide(res, err, cause), cause)
 	for h.running.Err() == nil {
 		if err = j.conclude(h.running, d); err == nil {
-			return
+			break
 		}
 		h.report(h.running, WorkFailed, k, err)
 		h.pause(h.running, unwrittenBackoff)
+	}
+	if cause == nil || h.running.Err() != nil {
+		return
+	}
+	if err := h.forsakeEnded(h.running, k); err != nil && h.running.Err() == nil {
+		h.report(h.running, CancelFailed, k, err)
 	}
 }
 

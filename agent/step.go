@@ -179,6 +179,11 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 	s.x.State = next
 	entry.From, entry.To = before.State, next.State
 	s.log(entry)
+	if next.State != before.State && abandoned(next) {
+		if err := s.cascade(ctx); err != nil {
+			return err
+		}
+	}
 	for _, o := range outputs {
 		switch o.Do {
 		case protocol.Utter:
