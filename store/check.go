@@ -3,8 +3,9 @@ package store
 import "fmt"
 
 // Check returns an error if the set contradicts itself: it moves an exchange
-// twice, or an exchange's parent belongs to another owner. That is a mistake
-// of the program, which no second try mends. Engines call it before they write.
+// twice, an exchange's parent belongs to another owner, an outbox row has a
+// priority that is none, or an answer has no time. That is a mistake of the program, which no second try
+// mends. Engines call it before they write.
 func (w WriteSet) Check() error {
 	moved := make(map[Key]bool, len(w.Exchanges))
 	for _, x := range w.Exchanges {
@@ -16,6 +17,16 @@ func (w WriteSet) Check() error {
 			return fmt.Errorf("%s: its parent belongs to %s", what, x.Parent.Owner)
 		}
 		moved[x.Key] = true
+	}
+	for _, o := range w.Outbox {
+		if _, known := RankOf(o.Priority); !known {
+			return fmt.Errorf("post message %s of %s: its priority is %q, expected low, normal or high", o.MessageID, o.Owner, o.Priority)
+		}
+	}
+	for _, a := range w.Answers {
+		if a.At.IsZero() {
+			return fmt.Errorf("answer command %s: the answer has no time", a.ID)
+		}
 	}
 	return nil
 }

@@ -201,6 +201,15 @@ type Outbox struct {
 	// Overtakes says that it need not wait for earlier rows.
 	Overtakes bool
 	LastError string
+	// Priority is low, normal or high; "" is normal.
+	Priority string
+	// MaxAttempts is how often it may be sent, 0 if only ExpiresAt bounds that.
+	MaxAttempts int
+	// Backoff is the first wait before it is sent again, in whole milliseconds;
+	// 0 is the host's own.
+	Backoff time.Duration
+	// Jitter says how waits are spread, in the words of the envelope.
+	Jitter string
 }
 
 // Key is the exchange that the row belongs to.
@@ -216,6 +225,18 @@ type Delivery struct {
 	Attempt   int
 	NextAt    time.Time
 	LastError string
+}
+
+// Redrive gives a pending outbox row another time, as when an operator wants
+// it sent now. Its attempts still count.
+type Redrive struct {
+	Owner     string
+	MessageID string
+	// NextAt is when it may be sent. The rows before it in its line still leave
+	// first.
+	NextAt time.Time
+	// ExpiresAt is when it no longer helps; zero leaves that as it is.
+	ExpiresAt time.Time
 }
 
 // EffectKey names an effect.

@@ -28,6 +28,11 @@ var (
 	ErrDuplicate = errors.New("the record exists already")
 	// ErrFenced: the caller no longer holds the lease it writes under.
 	ErrFenced = errors.New("the lease was taken over")
+	// ErrNotPending: the outbox row is no longer to be sent.
+	ErrNotPending = errors.New("the message is no longer to be sent")
+	// ErrFull: the disk is full. Nothing was written, and what was committed
+	// stands.
+	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly: the store was opened for reading only.
 	ErrReadOnly = errors.New("the store is open for reading only")
 	// ErrInUse: another host has the store open.
@@ -54,9 +59,9 @@ type Store interface {
 	Identity(ctx context.Context, candidate Identity) (Identity, error)
 
 	// Commit writes the set in one transaction. It returns ErrConflict,
-	// ErrDuplicate, ErrFenced or ErrNotFound and writes nothing when the set
-	// does not fit what is stored, and the error of WriteSet.Check when it
-	// cannot fit.
+	// ErrDuplicate, ErrFenced, ErrNotFound or ErrNotPending and writes nothing
+	// when the set does not fit what is stored, the error of WriteSet.Check when
+	// it cannot fit, and ErrFull when there is no room for it.
 	Commit(ctx context.Context, w WriteSet) error
 	// TakeOver raises the fencing token of every inbox row of the owner that
 	// is in progress, renews its lease to until and returns the rows, oldest
@@ -66,13 +71,20 @@ type Store interface {
 	// ErrFenced unless the row is in progress under the given fencing token,
 	// ErrNotFound if there is no such row.
 	Renew(ctx context.Context, k InboxKey, fence int64, until time.Time) error
-	// Due lists what is to be done at now for the owners: timers that are due
-	// and outbox rows that may leave, at most limit of each, earliest first.
+	// Due lists what is to be done at now for the owners: timers that are due,
+	// earliest first, and outbox rows that may leave, at most limit of each.
+	//
 	// An outbox row may leave when it is pending, its time has come and no
 	// earlier pending row of the same conversation and receiver stands before
-	// it, unless it overtakes. Next is the earliest time after now at which
-	// the answer can change by itself, zero if none. A host calls it for every
-	// message: what it costs must not grow with the number of owners.
+	// it, unless it overtakes. Rows come by priority, high before normal before
+	// low, and those of one priority earliest first. A row whose time came more
+	// than Aging ago counts as high, so that a stream of urgent messages delays
+	// the others by so much and never for ever. Priority does not move a row
+	// past another one of its conversation and receiver.
+	//
+	// Next is the earliest time after now at which the answer can get longer by
+	// itself, zero if none. A host calls Due for every message: what it costs
+	// must not grow with the number of owners or of rows.
 	Due(ctx context.Context, owners []string, now time.Time, limit int) (Due, error)
 
 	// Owners lists the agents that have an identity or an exchange here, in
@@ -106,6 +118,27 @@ type Store interface {
 	Effect(ctx context.Context, k EffectKey) (Effect, error)
 	// Turns lists what the work of an exchange has recorded, by ordinal.
 	Turns(ctx context.Context, k Key) ([]Turn, error)
+
+	// DeadLetters lists at most limit dead letters of the owner, or of all
+	// owners when owner is "", newest first.
+	DeadLetters(ctx context.Context, owner string, limit int) ([]DeadLetter, error)
+	DeadLetter(ctx context.Context, k DeadKey) (DeadLetter, error)
+	// Inboxes lists at most limit inbox rows of the owner, or of all owners
+	// when owner is "", the one accepted last first; only those in progress if
+	// open is set.
+	Inboxes(ctx context.Context, owner string, open bool, limit int) ([]Inbox, error)
+	// Outboxes lists at most limit outbox rows of the owner, or of all owners
+	// when owner is "", the one committed last first; only those of the given
+	// statuses if there are any.
+	Outboxes(ctx context.Context, owner string, limit int, statuses ...OutboxStatus) ([]Outbox, error)
+
+	// Post keeps a command for the host. It returns ErrDuplicate if its id is
+	// known, and a *CommandError if no host could carry it out.
+	Post(ctx context.Context, c Command) error
+	// Commands lists at most limit commands that wait for the owners, oldest
+	// first.
+	Commands(ctx context.Context, owners []string, limit int) ([]Command, error)
+	Command(ctx context.Context, id string) (Command, error)
 
 	// Close ends the store after the write set in hand and gives up its lock.
 	// Closing twice is harmless.
@@ -151,6 +184,9 @@ type WriteSet struct {
 	// Deliveries record what became of outbox rows. A row that is no longer
 	// pending is left as it is.
 	Deliveries []Delivery
+	// Redrive gives outbox rows another time. Each must be pending when
+	// Deliveries have been recorded, else ErrNotPending.
+	Redrive []Redrive
 	// Claim are effects that must be new.
 	Claim []Effect
 	// Effects are written over what is stored under their key.
@@ -159,4 +195,11 @@ type WriteSet struct {
 	Release []EffectKey
 	// Turns must be new.
 	Turns []Turn
+	// Bury are dead letters, written over what is stored under their key.
+	Bury []DeadLetter
+	// Unbury removes dead letters.
+	Unbury []DeadKey
+	// Answers marks commands as done. It is ErrDuplicate if one was done before
+	// and ErrNotFound if one is not known.
+	Answers []CommandAnswer
 }

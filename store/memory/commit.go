@@ -50,6 +50,9 @@ func (t *tables) apply(w store.WriteSet) error {
 	if err := each(w.Deliveries, t.deliver); err != nil {
 		return err
 	}
+	if err := each(w.Redrive, t.redrive); err != nil {
+		return err
+	}
 	if err := each(w.Claim, t.claim); err != nil {
 		return err
 	}
@@ -59,7 +62,16 @@ func (t *tables) apply(w store.WriteSet) error {
 	for _, k := range w.Release {
 		drop(t, t.effects, k)
 	}
-	return each(w.Turns, t.record)
+	if err := each(w.Turns, t.record); err != nil {
+		return err
+	}
+	for _, d := range w.Bury {
+		t.bury(d)
+	}
+	for _, k := range w.Unbury {
+		drop(t, t.letters, k)
+	}
+	return each(w.Answers, t.answer)
 }
 
 func each[T any](list []T, write func(T) error) error {

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/store"
@@ -30,30 +31,48 @@ func (t *tables) due(owners map[string]bool, now int64, limit int) (due store.Du
 			due.Timers = append(due.Timers, timer)
 		}
 	}
-	for d := range t.leaving.from(departure{}) {
-		if d.at.UnixMilli() > now || len(due.Outbox) == limit {
-			break
+	later := time.UnixMilli(now + 1)
+	// Each rank has its own order of time. What has aged there stands before
+	// what has not, so the first of each are enough for the first of all.
+	for rank := store.High; rank <= store.Low; rank++ {
+		found := 0
+		for d := range t.leaving.from(departure{rank: rank}) {
+			if d.rank != rank || d.at.UnixMilli() > now || found == limit {
+				break
+			}
+			if owners[d.owner] {
+				found++
+				due.Outbox = append(due.Outbox, t.outbox[d.letter].Outbox)
+			}
 		}
-		if owners[d.owner] {
-			due.Outbox = append(due.Outbox, t.outbox[d.letter].Outbox)
+		for d := range t.leaving.from(departure{rank: rank, at: later}) {
+			if d.rank != rank {
+				break
+			}
+			if owners[d.owner] {
+				due.Next = sooner(due.Next, d.at)
+				break
+			}
 		}
 	}
-	later := time.UnixMilli(now + 1)
+	at := time.UnixMilli(now)
+	slices.SortStableFunc(due.Outbox, func(a, b store.Outbox) int { return a.Compare(b, at) })
+	due.Outbox = due.Outbox[:min(len(due.Outbox), limit)]
 	for timer := range t.running.from(store.Timer{At: later}) {
 		if owners[timer.Owner] {
-			due.Next = timer.At
-			break
-		}
-	}
-	for d := range t.leaving.from(departure{at: later}) {
-		if owners[d.owner] {
-			if due.Next.IsZero() || d.at.Before(due.Next) {
-				due.Next = d.at
-			}
+			due.Next = sooner(due.Next, timer.At)
 			break
 		}
 	}
 	return due
+}
+
+// sooner is the earlier of two times, where zero means never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // byTime orders timers, and those of one time by what they are of.

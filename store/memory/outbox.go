@@ -45,12 +45,15 @@ func inLine(a, b waiter) int {
 
 // departure is when the first row of a line may leave.
 type departure struct {
+	rank  store.Rank
 	at    time.Time
 	place int64
 	letter
 }
 
-func inTime(a, b departure) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.place, b.place)) }
+func inTime(a, b departure) int {
+	return cmp.Or(cmp.Compare(a.rank, b.rank), a.at.Compare(b.at), cmp.Compare(a.place, b.place))
+}
 
 func (t *tables) post(o store.Outbox) error {
 	l := letter{o.Owner, o.MessageID}
@@ -58,6 +61,7 @@ func (t *tables) post(o store.Outbox) error {
 		return fmt.Errorf("post message %s of %s: %w", o.MessageID, o.Owner, store.ErrDuplicate)
 	}
 	o.Status, o.NextAt, o.ExpiresAt = store.Pending, clock(o.NextAt), clock(o.ExpiresAt)
+	o.Backoff = o.Backoff.Truncate(time.Millisecond)
 	put(t, t.lines, o.Key(), append(t.lines[o.Key()], l))
 	t.putOutgoing(outgoing{o, t.next()})
 	return nil
@@ -72,6 +76,26 @@ func (t *tables) deliver(d store.Delivery) error {
 		o.Status, o.Attempt, o.NextAt, o.LastError = d.Status, d.Attempt, clock(d.NextAt), d.LastError
 		t.putOutgoing(o)
 	}
+	return nil
+}
+
+func (t *tables) redrive(r store.Redrive) error {
+	o, found := t.outbox[letter{r.Owner, r.MessageID}]
+	var err error
+	switch {
+	case !found:
+		err = store.ErrNotFound
+	case o.Status != store.Pending:
+		err = store.ErrNotPending
+	}
+	if err != nil {
+		return fmt.Errorf("send message %s of %s at another time: %w", r.MessageID, r.Owner, err)
+	}
+	o.NextAt = clock(r.NextAt)
+	if !r.ExpiresAt.IsZero() {
+		o.ExpiresAt = clock(r.ExpiresAt)
+	}
+	t.putOutgoing(o)
 	return nil
 }
 
@@ -113,7 +137,8 @@ func (t *tables) putOutgoing(o outgoing) {
 // first is the departure of the row that stands first in the line.
 func (t *tables) first(l line) (departure, bool) {
 	for w := range t.waiting.from(waiter{line: l}) {
-		return departure{t.outbox[w.letter].NextAt, w.place, w.letter}, w.line == l
+		o := t.outbox[w.letter]
+		return departure{o.Rank(), o.NextAt, w.place, w.letter}, w.line == l
 	}
 	return departure{}, false
 }

@@ -23,6 +23,8 @@ type tables struct {
 	lines      map[store.Key][]letter // every letter of an exchange, in order
 	effects    map[store.EffectKey]store.Effect
 	turns      map[store.Key]map[int]store.Turn
+	letters    map[store.DeadKey]buried
+	commands   map[string]store.Command
 
 	live     groups[string, store.Key]
 	talks    groups[talk, store.Key]
@@ -33,8 +35,10 @@ type tables struct {
 	running *ordered[store.Timer]
 	waiting *ordered[waiter]
 	leaving *ordered[departure]
+	asked   *ordered[request]
 
-	// last is the place given to the last exchange or letter, and undo is how
+	// last is the place given to the last exchange, outbox row or dead letter,
+	// and undo is how
 	// to take back what the commit in hand has written so far.
 	last int64
 	undo []func()
@@ -77,6 +81,8 @@ func newTables() tables {
 		lines:      map[store.Key][]letter{},
 		effects:    map[store.EffectKey]store.Effect{},
 		turns:      map[store.Key]map[int]store.Turn{},
+		letters:    map[store.DeadKey]buried{},
+		commands:   map[string]store.Command{},
 
 		live:     groups[string, store.Key]{},
 		talks:    groups[talk, store.Key]{},
@@ -87,6 +93,7 @@ func newTables() tables {
 		running: newOrdered(byTime),
 		waiting: newOrdered(inLine),
 		leaving: newOrdered(inTime),
+		asked:   newOrdered(byAsking),
 	}
 }
 

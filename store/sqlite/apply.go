@@ -38,6 +38,9 @@ func (w *writer) apply(ctx context.Context, set store.WriteSet) error {
 	if err := each(ctx, set.Deliveries, w.deliver); err != nil {
 		return err
 	}
+	if err := each(ctx, set.Redrive, w.redrive); err != nil {
+		return err
+	}
 	if err := each(ctx, set.Claim, w.claimEffect); err != nil {
 		return err
 	}
@@ -47,7 +50,16 @@ func (w *writer) apply(ctx context.Context, set store.WriteSet) error {
 	if err := each(ctx, set.Release, w.releaseEffect); err != nil {
 		return err
 	}
-	return each(ctx, set.Turns, w.insertTurn)
+	if err := each(ctx, set.Turns, w.insertTurn); err != nil {
+		return err
+	}
+	if err := each(ctx, set.Bury, w.bury); err != nil {
+		return err
+	}
+	if err := each(ctx, set.Unbury, w.unbury); err != nil {
+		return err
+	}
+	return each(ctx, set.Answers, w.answer)
 }
 
 func each[T any](ctx context.Context, list []T, write func(context.Context, T) error) error {

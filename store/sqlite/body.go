@@ -46,6 +46,14 @@ func join(rest []byte, cut int, body []byte) ([]byte, error) {
 	return slices.Concat(rest[:cut], body, rest[cut:]), nil
 }
 
+// whole is an envelope as it was written, from what stands in a row.
+func whole(rest []byte, cut int, body []byte) ([]byte, error) {
+	if body == nil && cut == 0 {
+		return rest, nil
+	}
+	return join(rest, cut, body)
+}
+
 // contentOf finds the value of the member "content" of an envelope's canonical
 // bytes. Other bytes may have their cut anywhere or nowhere: join restores
 // them all the same.

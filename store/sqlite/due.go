@@ -37,23 +37,24 @@ func (s *Store) Due(ctx context.Context, owners []string, now time.Time, limit i
 }
 
 func (s *Store) dueIn(ctx context.Context, in inTx, owners map[string]bool, now int64, limit int) (due store.Due, err error) {
-	timers := agenda[store.Timer]{in, owners, &s.query.timers, scanTimer, func(t store.Timer) hour { return hour{t.Owner, t.At} }}
-	outbox := agenda[store.Outbox]{in, owners, &s.query.outgoing, scanOutbox, func(o store.Outbox) hour { return hour{o.Owner, o.NextAt} }}
-	if due.Timers, err = timers.due(ctx, now, limit); err != nil {
+	timers := agenda[store.Timer]{in, owners, &s.query.timers, []any{now}, scanTimer, func(t store.Timer) hour { return hour{t.Owner, t.At} }}
+	if due.Timers, due.Next, err = timers.look(ctx, limit); err != nil {
 		return due, fmt.Errorf("timers: %w", err)
 	}
-	if due.Outbox, err = outbox.due(ctx, now, limit); err != nil {
-		return due, fmt.Errorf("outbox: %w", err)
+	// Each rank has its own order of time. What has aged there stands before
+	// what has not, so the first of each are enough for the first of all.
+	for rank := store.High; rank <= store.Low; rank++ {
+		outbox := agenda[store.Outbox]{in, owners, &s.query.outgoing, []any{int(rank), now}, scanOutbox,
+			func(o store.Outbox) hour { return hour{o.Owner, o.NextAt} }}
+		more, next, err := outbox.look(ctx, limit)
+		if err != nil {
+			return due, fmt.Errorf("outbox: %w", err)
+		}
+		due.Outbox, due.Next = append(due.Outbox, more...), sooner(due.Next, next)
 	}
-	timer, err := timers.next(ctx, now)
-	if err != nil {
-		return due, fmt.Errorf("next timer: %w", err)
-	}
-	message, err := outbox.next(ctx, now)
-	if err != nil {
-		return due, fmt.Errorf("next of the outbox: %w", err)
-	}
-	due.Next = sooner(timer, message)
+	at := time.UnixMilli(now)
+	slices.SortStableFunc(due.Outbox, func(a, b store.Outbox) int { return a.Compare(b, at) })
+	due.Outbox = due.Outbox[:min(len(due.Outbox), limit)]
 	return due, nil
 }
 
@@ -62,6 +63,7 @@ type agenda[T any] struct {
 	in     inTx
 	owners map[string]bool
 	query  *agendaQueries
+	at     []any // what each query begins to ask with: the rank if there are ranks, and the time
 	scan   func(row) (T, error)
 	hour   func(T) hour
 }
@@ -80,23 +82,34 @@ type hour struct {
 	at    time.Time
 }
 
-// due lists at most limit rows that are due, earliest first.
-func (a agenda[T]) due(ctx context.Context, now int64, limit int) ([]T, error) {
+// look lists at most limit rows that are due, earliest first, and says when
+// the next one will be.
+func (a agenda[T]) look(ctx context.Context, limit int) (due []T, next time.Time, err error) {
+	if due, err = a.due(ctx, limit); err != nil {
+		return nil, next, err
+	}
+	if next, err = a.next(ctx); err != nil {
+		return nil, next, fmt.Errorf("what comes next: %w", err)
+	}
+	return due, next, nil
+}
+
+func (a agenda[T]) due(ctx context.Context, limit int) ([]T, error) {
 	if limit == 0 {
 		return nil, nil
 	}
 	mine := func(v T) bool { return a.owners[a.hour(v).owner] }
-	found, all, err := first(ctx, a.in(a.query.due), a.scan, mine, limit, now)
+	found, all, err := first(ctx, a.in(a.query.due), a.scan, mine, limit, a.at...)
 	if all || err != nil {
 		return found, err
 	}
-	return a.dueByOwner(ctx, now, limit)
+	return a.dueByOwner(ctx, limit)
 }
 
 // dueByOwner asks the owners one after another, whoever has the earliest row
 // first, until nobody that is left can have one of the first.
-func (a agenda[T]) dueByOwner(ctx context.Context, now int64, limit int) ([]T, error) {
-	heads, err := a.hours(ctx, a.query.heads, now)
+func (a agenda[T]) dueByOwner(ctx context.Context, limit int) ([]T, error) {
+	heads, err := a.hours(ctx, a.query.heads)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +118,7 @@ func (a agenda[T]) dueByOwner(ctx context.Context, now int64, limit int) ([]T, e
 		if len(found) == limit && !a.hour(found[limit-1]).at.After(head.at) {
 			break
 		}
-		more, err := list(ctx, a.in(a.query.dueOf), a.scan, head.owner, now, limit)
+		more, err := list(ctx, a.in(a.query.dueOf), a.scan, slices.Concat(a.at, []any{head.owner, limit})...)
 		if err != nil {
 			return nil, fmt.Errorf("of %s: %w", head.owner, err)
 		}
@@ -117,11 +130,11 @@ func (a agenda[T]) dueByOwner(ctx context.Context, now int64, limit int) ([]T, e
 }
 
 // next is the earliest time after now, zero if there is none.
-func (a agenda[T]) next(ctx context.Context, now int64) (time.Time, error) {
+func (a agenda[T]) next(ctx context.Context) (time.Time, error) {
 	mine := func(h hour) bool { return a.owners[h.owner] }
-	hours, all, err := first(ctx, a.in(a.query.next), scanHour, mine, 1, now)
+	hours, all, err := first(ctx, a.in(a.query.next), scanHour, mine, 1, a.at...)
 	if err == nil && !all {
-		hours, err = a.hours(ctx, a.query.laters, now)
+		hours, err = a.hours(ctx, a.query.laters)
 	}
 	if err != nil || len(hours) == 0 {
 		return time.Time{}, err
@@ -130,12 +143,12 @@ func (a agenda[T]) next(ctx context.Context, now int64) (time.Time, error) {
 }
 
 // hours asks for the first hour of each owner, and returns the earliest first.
-func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt, now int64) ([]hour, error) {
+func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt) ([]hour, error) {
 	owners, err := json.Marshal(slices.Sorted(maps.Keys(a.owners)))
 	if err != nil {
 		return nil, err
 	}
-	hours, err := list(ctx, a.in(stmt), scanHour, string(owners), now)
+	hours, err := list(ctx, a.in(stmt), scanHour, slices.Concat(a.at, []any{string(owners)})...)
 	hours = slices.DeleteFunc(hours, func(h hour) bool { return h.at.IsZero() })
 	slices.SortStableFunc(hours, func(a, b hour) int { return a.at.Compare(b.at) })
 	return hours, err
@@ -143,7 +156,7 @@ func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt, now int64) ([]hour
 
 // first lists the first rows that are mine, at most limit. It gives up, and says
 // that there may be more, when too many others come before them.
-func first[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), mine func(T) bool, limit int, now int64) (found []T, all bool, err error) {
+func first[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), mine func(T) bool, limit int, args ...any) (found []T, all bool, err error) {
 	passed := 0
 	err = visit(ctx, stmt, scan, func(v T) bool {
 		if mine(v) {
@@ -152,7 +165,7 @@ func first[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error)
 			passed++
 		}
 		return len(found) < limit && passed <= strangers
-	}, now)
+	}, args...)
 	return found, passed <= strangers, err
 }
 

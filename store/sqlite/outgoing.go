@@ -20,7 +20,8 @@ func (w *writer) dropUnsent(ctx context.Context, k store.Key) error {
 
 func (w *writer) post(ctx context.Context, o store.Outbox) error {
 	written, err := exec(ctx, w.stmt.insertOutbox, o.Owner, o.MessageID, o.Conversation, o.Receiver, o.Attempt,
-		o.NextAt.UnixMilli(), millis(o.ExpiresAt), o.Overtakes, o.LastError)
+		o.NextAt.UnixMilli(), millis(o.ExpiresAt), o.Overtakes, o.LastError,
+		int(o.Rank()), o.Priority, o.MaxAttempts, o.Backoff.Milliseconds(), o.Jitter)
 	if err == nil && !written {
 		err = store.ErrDuplicate
 	}
@@ -44,6 +45,23 @@ func (w *writer) deliver(ctx context.Context, d store.Delivery) error {
 	}
 	if err != nil {
 		return fmt.Errorf("record the delivery of message %s of %s: %w", d.MessageID, d.Owner, err)
+	}
+	return nil
+}
+
+func (w *writer) redrive(ctx context.Context, r store.Redrive) error {
+	changed, err := exec(ctx, w.stmt.redrive, r.NextAt.UnixMilli(), millis(r.ExpiresAt), r.Owner, r.MessageID)
+	if err == nil && !changed {
+		var found bool
+		if found, err = exists(ctx, w.stmt.posted, r.Owner, r.MessageID); err == nil {
+			err = store.ErrNotFound
+			if found {
+				err = store.ErrNotPending
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("send message %s of %s at another time: %w", r.MessageID, r.Owner, err)
 	}
 	return nil
 }

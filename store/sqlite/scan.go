@@ -16,9 +16,13 @@ const (
 	entryColumns    = "owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason, " +
 		"envelope, cut, (SELECT body FROM blob WHERE sum = log.blob), note"
 	inboxColumns  = "recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, accepted_ms, expires_ms"
-	outboxColumns = "o.owner, o.message_id, o.conversation, o.receiver, o.status, o.attempt, o.next_ms, o.expires_ms, o.overtakes, o.last_error"
+	outboxColumns = "o.owner, o.message_id, o.conversation, o.receiver, o.status, o.attempt, o.next_ms, o.expires_ms, o.overtakes, o.last_error, " +
+		"o.priority, o.max_attempts, o.backoff_ms, o.jitter"
 	effectColumns = "recipient, sender, capability, key, fingerprint, conversation, status, at_ms, expires_ms"
 	turnColumns   = "owner, conversation, peer, ordinal, kind, name, data, at_ms"
+	letterColumns = "owner, source, peer, message_id, digest, conversation, reason, last_error, attempts, at_ms, " +
+		"envelope, cut, (SELECT body FROM blob WHERE sum = dead_letter.blob)"
+	commandColumns = "id, verb, owner, conversation, peer, message_id, source, asked_by, at_ms, done_ms, answer, error"
 )
 
 func scanExchange(r row) (store.Exchange, error) {
@@ -51,10 +55,8 @@ func scanEntry(r row) (store.Entry, error) {
 	if err != nil {
 		return store.Entry{}, err
 	}
-	if body != nil || cut != 0 {
-		if e.Envelope, err = join(e.Envelope, cut, body); err != nil {
-			return store.Entry{}, fmt.Errorf("entry %d of the log of %s in conversation %s: %w", e.Index, e.Owner, e.Conversation, err)
-		}
+	if e.Envelope, err = whole(e.Envelope, cut, body); err != nil {
+		return store.Entry{}, fmt.Errorf("entry %d of the log of %s in conversation %s: %w", e.Index, e.Owner, e.Conversation, err)
 	}
 	return e, nil
 }
@@ -67,7 +69,7 @@ func scanInbox(r row) (i store.Inbox, err error) {
 
 func scanOutbox(r row) (o store.Outbox, err error) {
 	err = r.Scan(&o.Owner, &o.MessageID, &o.Conversation, &o.Receiver, &o.Status, &o.Attempt, (*moment)(&o.NextAt),
-		(*moment)(&o.ExpiresAt), &o.Overtakes, &o.LastError)
+		(*moment)(&o.ExpiresAt), &o.Overtakes, &o.LastError, &o.Priority, &o.MaxAttempts, (*milliseconds)(&o.Backoff), &o.Jitter)
 	return o, err
 }
 
@@ -85,4 +87,27 @@ func scanTurn(r row) (t store.Turn, err error) {
 func scanTimer(r row) (t store.Timer, err error) {
 	err = r.Scan(&t.Owner, &t.Conversation, &t.Peer, &t.Name, (*moment)(&t.At))
 	return t, err
+}
+
+func scanLetter(r row) (store.DeadLetter, error) {
+	var (
+		d    store.DeadLetter
+		cut  int
+		body []byte
+	)
+	err := r.Scan(&d.Owner, &d.Source, &d.Peer, &d.MessageID, (*sum)(&d.Digest), &d.Conversation, &d.Reason, &d.LastError, &d.Attempts,
+		(*moment)(&d.At), &d.Envelope, &cut, &body)
+	if err != nil {
+		return store.DeadLetter{}, err
+	}
+	if d.Envelope, err = whole(d.Envelope, cut, body); err != nil {
+		return store.DeadLetter{}, fmt.Errorf("dead letter %s of %s: %w", d.MessageID, d.Owner, err)
+	}
+	return d, nil
+}
+
+func scanCommand(r row) (c store.Command, err error) {
+	err = r.Scan(&c.ID, &c.Verb, &c.Owner, &c.Conversation, &c.Peer, &c.MessageID, &c.Source, &c.By,
+		(*moment)(&c.At), (*moment)(&c.DoneAt), &c.Answer, &c.Error)
+	return c, err
 }

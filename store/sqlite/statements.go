@@ -53,8 +53,10 @@ type statements struct {
 	head, putBlob, append                                    *sql.Stmt
 	accept, settle, renew, accepted                          *sql.Stmt
 	dropUnsent, insertOutbox, deliver, posted                *sql.Stmt
-	moveUp, moveUpBehind                                     *sql.Stmt
+	moveUp, moveUpBehind, redrive                            *sql.Stmt
 	claimEffect, putEffect, release, insertTurn              *sql.Stmt
+	bury, unbury, buriedBlob, dropBlob                       *sql.Stmt
+	keepCommand, answer, asked                               *sql.Stmt
 }
 
 func (s *statements) texts() []text {
@@ -97,14 +99,16 @@ func (s *statements) texts() []text {
 		{&s.dropUnsent, `UPDATE outbox SET status = 'dropped' WHERE owner = ? AND conversation = ? AND receiver = ?
 			AND status = 'pending' AND overtakes = 0 AND attempt = 0`},
 		{&s.insertOutbox, `INSERT INTO outbox (owner, message_id, conversation, receiver, status, attempt, next_ms,
-			expires_ms, overtakes, last_error, waits) VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9,
-			?8 = 0 AND EXISTS (SELECT 1 FROM ` + line + ` = (?1, ?3, ?4))) ON CONFLICT DO NOTHING`},
+			expires_ms, overtakes, last_error, rank, priority, max_attempts, backoff_ms, jitter, waits)
+			VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?8 = 0 AND EXISTS (SELECT 1 FROM ` + line + ` = (?1, ?3, ?4))) ON CONFLICT DO NOTHING`},
 		{&s.deliver, `UPDATE outbox SET status = ?, attempt = ?, next_ms = ?, last_error = ?
 			WHERE owner = ? AND message_id = ? AND status = 'pending'`},
 		{&s.moveUp, "UPDATE outbox SET waits = 0 WHERE waits = 1 AND id = (SELECT min(e.id) FROM " + line + " = (?, ?, ?))"},
 		{&s.moveUpBehind, "UPDATE outbox SET waits = 0 WHERE waits = 1 AND id = (SELECT min(e.id) FROM " + line +
 			" = (SELECT owner, conversation, receiver FROM outbox WHERE owner = ? AND message_id = ?))"},
 		{&s.posted, "SELECT 1 FROM outbox WHERE owner = ? AND message_id = ?"},
+		{&s.redrive, `UPDATE outbox SET next_ms = ?, expires_ms = ifnull(?, expires_ms)
+			WHERE owner = ? AND message_id = ? AND status = 'pending'`},
 
 		{&s.claimEffect, `INSERT INTO effect (recipient, sender, capability, key, fingerprint, conversation,
 			status, at_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
@@ -113,8 +117,22 @@ func (s *statements) texts() []text {
 		{&s.release, "DELETE FROM effect WHERE recipient = ? AND sender = ? AND capability = ? AND key = ?"},
 		{&s.insertTurn, `INSERT INTO turn (owner, conversation, peer, ordinal, kind, name, data, at_ms)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+
+		{&s.bury, `INSERT INTO dead_letter (owner, source, peer, message_id, digest, conversation, reason, last_error, attempts,
+			at_ms, envelope, cut, blob) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&s.buriedBlob, "SELECT blob FROM dead_letter WHERE " + letterKey},
+		{&s.unbury, "DELETE FROM dead_letter WHERE " + letterKey},
+		{&s.dropBlob, `DELETE FROM blob WHERE sum = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE blob = ?1)
+			AND NOT EXISTS (SELECT 1 FROM dead_letter WHERE blob = ?1)`},
+		{&s.keepCommand, `INSERT INTO command (id, verb, owner, conversation, peer, message_id, source, asked_by, at_ms, answer, error)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '') ON CONFLICT DO NOTHING`},
+		{&s.answer, "UPDATE command SET done_ms = ?, answer = ?, error = ? WHERE id = ? AND done_ms IS NULL"},
+		{&s.asked, "SELECT 1 FROM command WHERE id = ?"},
 	}
 }
+
+// letterKey says which dead letter is meant.
+const letterKey = "owner = ? AND source = ? AND peer = ? AND message_id = ? AND digest = ?"
 
 // queries are what the readers run.
 type queries struct {
@@ -123,12 +141,18 @@ type queries struct {
 	outboxRow                                            *sql.Stmt
 	timers, outgoing                                     agendaQueries
 	identities, owners, newest, messages                 *sql.Stmt
+	letter, letters, lettersOf                           *sql.Stmt
+	receivers, inboxes, openInboxes                      *sql.Stmt
+	senders, outboxes                                    *sql.Stmt
+	command, commands                                    *sql.Stmt
 }
 
 func (q *queries) texts() []text {
 	const exchange = "SELECT " + exchangeColumns + " FROM exchange WHERE owner = ? AND "
 	const log = "SELECT " + entryColumns + " FROM log WHERE owner = ? AND "
 	const outbox = "SELECT " + outboxColumns + " FROM outbox o WHERE o.owner = ? AND "
+	const inbox = "SELECT " + inboxColumns + " FROM inbox WHERE recipient = ? "
+	const newest = "ORDER BY accepted_ms DESC LIMIT ?"
 	return append(q.agendas(), []text{
 		{&q.exchange, exchange + "conversation = ? AND peer = ?"},
 		{&q.inConversation, exchange + "conversation = ? ORDER BY peer"},
@@ -145,36 +169,51 @@ func (q *queries) texts() []text {
 		{&q.turns, "SELECT " + turnColumns + " FROM turn WHERE owner = ? AND conversation = ? AND peer = ? ORDER BY ordinal"},
 
 		{&q.identities, "SELECT owner FROM identity ORDER BY owner"},
-		// One look-up an owner, however many exchanges each has.
-		{&q.owners, `WITH RECURSIVE found (owner) AS (SELECT min(owner) FROM exchange UNION ALL
-			SELECT (SELECT min(x.owner) FROM exchange x WHERE x.owner > found.owner) FROM found WHERE found.owner IS NOT NULL)
-			SELECT owner FROM found WHERE owner IS NOT NULL`},
+		{&q.owners, distinct("owner", "exchange")},
 		// The plus has SQLite look among the exchanges of the conversation only,
 		// and not among all that the owner opened before.
 		{&q.newest, `SELECT x.id, x.owner, x.conversation FROM exchange x WHERE x.owner = ? AND NOT EXISTS (SELECT 1 FROM exchange e
 			WHERE e.owner = x.owner AND e.conversation = x.conversation AND +e.id < x.id) ORDER BY x.id DESC LIMIT ?`},
 		{&q.messages, "SELECT count(*) FROM log WHERE owner = ? AND conversation = ? AND message_id <> ''"},
+
+		{&q.letter, "SELECT " + letterColumns + " FROM dead_letter WHERE " + letterKey},
+		{&q.letters, "SELECT " + letterColumns + " FROM dead_letter ORDER BY at_ms DESC, id DESC LIMIT ?"},
+		{&q.lettersOf, "SELECT " + letterColumns + " FROM dead_letter WHERE owner = ? ORDER BY at_ms DESC, id DESC LIMIT ?"},
+		{&q.receivers, distinct("recipient", "inbox")},
+		{&q.inboxes, inbox + newest},
+		{&q.openInboxes, inbox + "AND status = 'in-progress' " + newest},
+		{&q.senders, distinct("owner", "outbox")},
+		{&q.outboxes, "SELECT o.id, " + outboxColumns + " FROM outbox o WHERE o.owner = ? AND o.status = ? ORDER BY o.id DESC LIMIT ?"},
+		{&q.command, "SELECT " + commandColumns + " FROM command WHERE id = ?"},
+		{&q.commands, "SELECT " + commandColumns + " FROM command WHERE done_ms IS NULL ORDER BY at_ms, id"},
 	}...)
+}
+
+// distinct lists the values of a column that leads an index, with one look-up
+// a value, however many rows each has.
+func distinct(column, table string) string {
+	return fmt.Sprintf(`WITH RECURSIVE found (value) AS (SELECT min(%[1]s) FROM %[2]s UNION ALL
+		SELECT (SELECT min(t.%[1]s) FROM %[2]s t WHERE t.%[1]s > found.value) FROM found WHERE found.value IS NOT NULL)
+		SELECT value FROM found WHERE value IS NOT NULL`, column, table)
 }
 
 // agendas are the queries of Due.
 func (q *queries) agendas() []text {
 	const timer = "SELECT owner, conversation, peer, name, at_ms FROM timer WHERE "
-	// The rows that may leave once their time has come.
-	const free = "FROM outbox o WHERE o.status = 'pending' AND o.waits = 0 AND "
+	// The rows of a rank that may leave once their time has come.
+	const free = "FROM outbox o WHERE o.status = 'pending' AND o.waits = 0 AND o.rank = ?1 AND "
 	const outbox = "SELECT " + outboxColumns + " " + free
-	const owners = " FROM json_each(?1)"
 	return []text{
 		{&q.timers.due, timer + "at_ms <= ? ORDER BY at_ms, owner, conversation, peer, name"},
 		{&q.timers.next, "SELECT owner, at_ms FROM timer WHERE at_ms > ? ORDER BY at_ms"},
-		{&q.timers.heads, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms <= ?2)" + owners},
-		{&q.timers.laters, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms > ?2)" + owners},
-		{&q.timers.dueOf, timer + "owner = ? AND at_ms <= ? ORDER BY at_ms, conversation, peer, name LIMIT ?"},
+		{&q.timers.heads, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms <= ?1) FROM json_each(?2)"},
+		{&q.timers.laters, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms > ?1) FROM json_each(?2)"},
+		{&q.timers.dueOf, timer + "at_ms <= ?1 AND owner = ?2 ORDER BY at_ms, conversation, peer, name LIMIT ?3"},
 
-		{&q.outgoing.due, outbox + "o.next_ms <= ? ORDER BY o.next_ms, o.id"},
-		{&q.outgoing.next, "SELECT o.owner, o.next_ms " + free + "o.next_ms > ? ORDER BY o.next_ms"},
-		{&q.outgoing.heads, "SELECT value, (SELECT min(o.next_ms) " + free + "o.owner = value AND o.next_ms <= ?2)" + owners},
-		{&q.outgoing.laters, "SELECT value, (SELECT min(o.next_ms) " + free + "o.owner = value AND o.next_ms > ?2)" + owners},
-		{&q.outgoing.dueOf, outbox + "o.owner = ? AND o.next_ms <= ? ORDER BY o.next_ms, o.id LIMIT ?"},
+		{&q.outgoing.due, outbox + "o.next_ms <= ?2 ORDER BY o.next_ms, o.id"},
+		{&q.outgoing.next, "SELECT o.owner, o.next_ms " + free + "o.next_ms > ?2 ORDER BY o.next_ms"},
+		{&q.outgoing.heads, "SELECT value, (SELECT min(o.next_ms) " + free + "o.owner = value AND o.next_ms <= ?2) FROM json_each(?3)"},
+		{&q.outgoing.laters, "SELECT value, (SELECT min(o.next_ms) " + free + "o.owner = value AND o.next_ms > ?2) FROM json_each(?3)"},
+		{&q.outgoing.dueOf, outbox + "o.next_ms <= ?2 AND o.owner = ?3 ORDER BY o.next_ms, o.id LIMIT ?4"},
 	}
 }

@@ -41,3 +41,16 @@ func (s *sum) Scan(v any) error {
 	copy(s[:], b)
 	return nil
 }
+
+// milliseconds reads a stored length of time.
+type milliseconds time.Duration
+
+// Scan implements sql.Scanner.
+func (m *milliseconds) Scan(v any) error {
+	ms, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("a length of time is stored as %T, expected milliseconds", v)
+	}
+	*m = milliseconds(time.Duration(ms) * time.Millisecond)
+	return nil
+}

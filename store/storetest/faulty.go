@@ -133,3 +133,31 @@ func (f faulty) Effect(ctx context.Context, k store.EffectKey) (store.Effect, er
 func (f faulty) Turns(ctx context.Context, k store.Key) ([]store.Turn, error) {
 	return ask(f, "Turns", func() ([]store.Turn, error) { return f.s.Turns(ctx, k) })
 }
+
+func (f faulty) DeadLetters(ctx context.Context, owner string, limit int) ([]store.DeadLetter, error) {
+	return ask(f, "DeadLetters", func() ([]store.DeadLetter, error) { return f.s.DeadLetters(ctx, owner, limit) })
+}
+
+func (f faulty) DeadLetter(ctx context.Context, k store.DeadKey) (store.DeadLetter, error) {
+	return ask(f, "DeadLetter", func() (store.DeadLetter, error) { return f.s.DeadLetter(ctx, k) })
+}
+
+func (f faulty) Inboxes(ctx context.Context, owner string, open bool, limit int) ([]store.Inbox, error) {
+	return ask(f, "Inboxes", func() ([]store.Inbox, error) { return f.s.Inboxes(ctx, owner, open, limit) })
+}
+
+func (f faulty) Outboxes(ctx context.Context, owner string, limit int, statuses ...store.OutboxStatus) ([]store.Outbox, error) {
+	return ask(f, "Outboxes", func() ([]store.Outbox, error) { return f.s.Outboxes(ctx, owner, limit, statuses...) })
+}
+
+func (f faulty) Post(ctx context.Context, c store.Command) error {
+	return tell(f, "Post", func() error { return f.s.Post(ctx, c) })
+}
+
+func (f faulty) Commands(ctx context.Context, owners []string, limit int) ([]store.Command, error) {
+	return ask(f, "Commands", func() ([]store.Command, error) { return f.s.Commands(ctx, owners, limit) })
+}
+
+func (f faulty) Command(ctx context.Context, id string) (store.Command, error) {
+	return ask(f, "Command", func() (store.Command, error) { return f.s.Command(ctx, id) })
+}

@@ -19,6 +19,9 @@ func call(ctx context.Context, s store.Store, name string) error {
 	method := reflect.ValueOf(s).MethodByName(name)
 	args := []reflect.Value{reflect.ValueOf(ctx)}
 	for i := 1; i < method.Type().NumIn(); i++ {
+		if method.Type().IsVariadic() && i == method.Type().NumIn()-1 {
+			break
+		}
 		args = append(args, reflect.Zero(method.Type().In(i)))
 	}
 	results := method.Call(args)

@@ -20,6 +20,8 @@ func notFound(t *testing.T, fresh func() Place) {
 		"message":  second(s.Message(ctx, key(alice, "c", bob), store.Sent, "m")),
 		"row":      second(s.OutboxRow(ctx, alice, "m")),
 		"effect":   second(s.Effect(ctx, store.EffectKey{Recipient: alice, Sender: bob})),
+		"letter":   second(s.DeadLetter(ctx, store.DeadKey{Owner: alice, Source: store.DeadOutbox, Peer: bob, MessageID: "m"})),
+		"command":  second(s.Command(ctx, uuid(1))),
 	} {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: got %v, want not found", what, err)
@@ -32,6 +34,10 @@ func notFound(t *testing.T, fresh func() Place) {
 	equal(t, "owners", len(must(s.Owners(ctx))(t)), 0)
 	equal(t, "conversations", len(must(s.Conversations(ctx, "", 9))(t)), 0)
 	equal(t, "due", must(s.Due(ctx, []string{alice}, at(0), 9))(t), store.Due{})
+	equal(t, "dead letters", len(must(s.DeadLetters(ctx, "", 9))(t)), 0)
+	equal(t, "inboxes", len(must(s.Inboxes(ctx, "", false, 9))(t)), 0)
+	equal(t, "outboxes", len(must(s.Outboxes(ctx, "", 9))(t)), 0)
+	equal(t, "commands", len(must(s.Commands(ctx, []string{alice}, 9))(t)), 0)
 	commit(t, s, store.WriteSet{}) // nothing to write is no error
 }
 
@@ -81,6 +87,13 @@ func closed(t *testing.T, fresh func() Place) {
 		"row":        second(s.OutboxRow(ctx, alice, "m")),
 		"effect":     second(s.Effect(ctx, store.EffectKey{})),
 		"turns":      second(s.Turns(ctx, k)),
+		"letters":    second(s.DeadLetters(ctx, "", 1)),
+		"letter":     second(s.DeadLetter(ctx, store.DeadKey{})),
+		"inboxes":    second(s.Inboxes(ctx, "", true, 1)),
+		"outboxes":   second(s.Outboxes(ctx, "", 1)),
+		"post":       s.Post(ctx, command(1, alice)),
+		"commands":   second(s.Commands(ctx, []string{alice}, 1)),
+		"command":    second(s.Command(ctx, uuid(1))),
 	} {
 		if !errors.Is(err, store.ErrClosed) {
 			t.Errorf("%s: got %v, want closed", what, err)

@@ -47,6 +47,16 @@ func Run(t *testing.T, fresh func(t *testing.T) Place) {
 		{"dropping spares what was attempted or overtakes", dropUnsent},
 		{"dropping takes the rows of each exchange it names", dropSeveral},
 		{"only pending rows take a delivery", deliveries},
+		{"only pending rows get another time", redrive},
+		{"urgent messages leave first, and none waits for ever", priorities},
+		{"urgent messages are found behind any number of others", priorityBehindOthers},
+		{"outbox rows keep their terms", terms},
+		{"outbox rows are listed newest first, by status", outboxLists},
+		{"inbox rows are listed newest first, all or those in progress", inboxLists},
+		{"a dead letter is kept, written over and removed", deadLetters},
+		{"dead letters are listed newest first", deadLetterOrder},
+		{"a command waits until it is answered once", commands},
+		{"a command that nobody could carry out is refused", badCommands},
 		{"an outbox row is new and pending", outboxRows},
 		{"an effect is written over and released", effects},
 		{"turns are new and read by ordinal", turns},
@@ -178,3 +188,6 @@ func idOf(o store.Outbox) string        { return o.MessageID }
 func talk(x store.Exchange) string      { return x.Conversation }
 func indexOf(e store.Entry) int64       { return e.Index }
 func inboxMessage(i store.Inbox) string { return i.MessageID }
+
+func letterID(d store.DeadLetter) string { return d.MessageID }
+func commandID(c store.Command) string   { return c.ID }

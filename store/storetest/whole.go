@@ -29,6 +29,10 @@ func whole() store.WriteSet {
 		Effects:    []store.Effect{{EffectKey: effect, Status: store.Begun}},
 		Release:    []store.EffectKey{held},
 		Turns:      []store.Turn{{Key: x.Key, Ordinal: 2, Kind: store.Reply}},
+		Redrive:    []store.Redrive{{Owner: alice, MessageID: "later", NextAt: at(2)}},
+		Bury:       []store.DeadLetter{{DeadKey: deadKey(alice, "new"), Reason: "expired", At: at(2)}},
+		Unbury:     []store.DeadKey{deadKey(alice, "held")},
+		Answers:    []store.CommandAnswer{{ID: uuid(1), At: at(3), Answer: "done"}},
 	}
 }
 
@@ -39,10 +43,12 @@ func primed(t *testing.T, s store.Store) {
 		Exchanges: []store.Exchange{x},
 		Entries:   []store.Entry{entry(alice, "c", "held")},
 		Accept:    []store.Inbox{accepted(alice, bob, "held")},
-		Outbox:    []store.Outbox{outgoing(alice, "c", carol, "sent", at(0)), outgoing(alice, "c", bob, "unsent", at(0))},
+		Outbox:    []store.Outbox{outgoing(alice, "c", carol, "sent", at(0)), outgoing(alice, "c", bob, "unsent", at(0)), outgoing(alice, "d", carol, "later", at(900))},
 		Effects:   []store.Effect{{EffectKey: held, Status: store.Begun}},
 		Turns:     []store.Turn{{Key: x.Key, Ordinal: 1, Kind: store.Reply}},
+		Bury:      []store.DeadLetter{{DeadKey: deadKey(alice, "held"), Reason: "expired", At: at(1)}},
 	})
+	is(t, "post", s.Post(t.Context(), command(1, alice)), nil)
 }
 
 // contents is everything that the suite's keys can see.
@@ -67,6 +73,12 @@ func contents(t *testing.T, s store.Store) map[string]any {
 		keep("log of "+owner, log, err)
 		due, err := s.Due(ctx, []string{owner}, at(3), 100)
 		keep("due of "+owner, due, err)
+		letters, err := s.DeadLetters(ctx, owner, 9)
+		keep("letters of "+owner, letters, err)
+		waiting, err := s.Commands(ctx, []string{owner}, 9)
+		keep("commands of "+owner, waiting, err)
+		rows, err := s.Outboxes(ctx, owner, 99)
+		keep("rows of "+owner, rows, err)
 		for _, peer := range []string{alice, bob, carol} {
 			k := key(owner, "c", peer)
 			outbox, err := s.Outbox(ctx, k)
@@ -103,6 +115,8 @@ func atomicity(t *testing.T, fresh func() Place) {
 		{"a claim", func(w *store.WriteSet) {
 			w.Claim = append(w.Claim, store.Effect{EffectKey: w.Effects[0].EffectKey}, store.Effect{EffectKey: w.Effects[0].EffectKey})
 		}, store.ErrDuplicate},
+		{"another time", func(w *store.WriteSet) { w.Redrive[0].MessageID = "sent" }, store.ErrNotPending},
+		{"an answer", func(w *store.WriteSet) { w.Answers = append(w.Answers, w.Answers[0]) }, store.ErrDuplicate},
 		{"a turn", func(w *store.WriteSet) { w.Turns = append(w.Turns, w.Turns[0]) }, store.ErrDuplicate},
 	} {
 		w := whole()
@@ -112,7 +126,7 @@ func atomicity(t *testing.T, fresh func() Place) {
 	}
 	commit(t, s, whole())
 	after := contents(t, s)
-	for _, what := range []string{"live of " + alice, "log of " + alice, "due of " + alice} {
+	for _, what := range []string{"live of " + alice, "log of " + alice, "due of " + alice, "letters of " + alice, "commands of " + alice} {
 		if fmt.Sprint(after[what]) == fmt.Sprint(before[what]) {
 			t.Errorf("%s is the same after the whole set was written", what)
 		}
