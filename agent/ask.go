@@ -58,6 +58,8 @@ type question struct {
 	correlation string
 	actor       string
 	opened      func(string)
+	priority    string
+	resend      *envelope.RetryPolicy
 	parent      *job
 	// call is the model's call in which the parent asks, "" outside one.
 	call string
@@ -258,6 +260,7 @@ func (q *question) header(s *step) (envelope.Header, error) {
 		Performative: opens(q.contract.Protocol), Protocol: q.contract.Protocol, Schema: q.contract.Name.Input(),
 		Sender: k.Owner, Receiver: k.Peer, Actor: k.Owner, Tenant: authority(k.Owner), Capability: q.contract.Name.Capability(),
 		MessageID: q.host.seam.id(), ConversationID: k.Conversation, CorrelationID: q.host.seam.id(), Seq: 1,
+		Priority: q.priority, RetryPolicy: q.resend,
 		Labels: envelope.Labels{Integrity: envelope.Peer, Readers: []string{k.Peer}},
 	}
 	h.ReplyBy = now.Add(q.within)

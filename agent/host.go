@@ -36,6 +36,11 @@ type Config struct {
 	Authority string
 	// CarrierTimeout is how long one send may take. Default: 5 s.
 	CarrierTimeout time.Duration
+	// MaxRuns is how often work is begun before it is taken for what ends the
+	// host: it is then failed as (permanent, poison) without another run. A host
+	// that stops in order while the work runs counts like one that dies. Default:
+	// 5.
+	MaxRuns int
 }
 
 // Host is the process: it owns one store and moves the exchanges of its agents
@@ -68,6 +73,8 @@ type Host struct {
 	out     outgoing
 	asked   asked
 	parties assemblies
+
+	quarantine quarantine
 }
 
 type hostState int
@@ -89,6 +96,9 @@ func NewHost(cfg Config, agents ...*Agent) *Host {
 	}
 	if cfg.CarrierTimeout == 0 {
 		cfg.CarrierTimeout = 5 * time.Second
+	}
+	if cfg.MaxRuns == 0 {
+		cfg.MaxRuns = 5
 	}
 	h := &Host{cfg: cfg, seam: newSeam(cfg.Clock, cfg.Random, cfg.Scheduler), store: cfg.Store, log: cfg.Log,
 		agents: map[string]*Agent{}, keys: map[string]ed25519.PrivateKey{}}

@@ -35,6 +35,8 @@ type job struct {
 	// cancelled: the peer withdrew the exchange before this run began, and late:
 	// its time was over too, so that the cancel is all that is left to answer.
 	cancelled, late bool
+	// poisoned: the work was begun too often without an end.
+	poisoned bool
 
 	mu     sync.Mutex
 	agreed bool
@@ -240,15 +242,20 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	if j.phase == publishing {
 		defer h.probe(ctx, k)()
 	}
-	var res result
-	if err = errStop; !j.late {
-		res, err = j.run(context.WithValue(ctx, jobKey{}, j))
+	var d draft
+	if j.poisoned {
+		d = j.poison()
+	} else {
+		var res result
+		if err = errStop; !j.late {
+			res, err = j.run(context.WithValue(ctx, jobKey{}, j))
+		}
+		if h.running.Err() != nil {
+			return
+		}
+		cause := context.Cause(ctx)
+		d = j.pass(h.running, j.decide(res, err, cause), cause)
 	}
-	if h.running.Err() != nil {
-		return
-	}
-	cause := context.Cause(ctx)
-	d := j.pass(h.running, j.decide(res, err, cause), cause)
 	for h.running.Err() == nil {
 		if err = j.conclude(h.running, d); err == nil {
 			break
@@ -256,7 +263,7 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 		h.report(h.running, WorkFailed, k, err)
 		h.pause(h.running, unwrittenBackoff)
 	}
-	if cause == nil || h.running.Err() != nil {
+	if context.Cause(ctx) == nil || h.running.Err() != nil {
 		return
 	}
 	if err := h.forsakeEnded(h.running, k); err != nil && h.running.Err() == nil {
@@ -284,7 +291,8 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	}
 	a := h.agents[k.Owner]
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Header().Capability), opening: opening,
-		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late, equals: map[string]int{}}
+		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late,
+		poisoned: row.Attempt > int64(h.cfg.MaxRuns), equals: map[string]int{}}
 	return j, j.negotiated(ctx, x.State)
 }
 
@@ -399,6 +407,9 @@ func (j *job) end(ctx context.Context, d draft) error {
 			// Time, the fence or another act has settled it meanwhile.
 			j.host.counts.add("unsaid")
 			return errNothing
+		}
+		if j.poisoned {
+			s.bury(j.letter(s.now))
 		}
 		return s.utter(ctx, fitting)
 	})

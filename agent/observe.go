@@ -13,7 +13,6 @@ const (
 	GuardRefused    = "parley.guard.refused"
 	AuthRefused     = "parley.auth.refused"
 	SendFailed      = "parley.send.failed"
-	MessageDead     = "parley.message.dead"
 	StoreFailed     = "parley.store.failed"
 	TimerFailed     = "parley.timer.failed"
 	WorkFailed      = "parley.work.failed"
@@ -25,6 +24,10 @@ const (
 	ModelFailed     = "parley.model.failed"
 	Repaired        = "parley.repair"
 	Stepped         = "parley.step"
+
+	// MessageDead: a message was given up. Attrs: message, reason, source and
+	// attempt, as in store.DeadLetter.
+	MessageDead = "parley.message.dead"
 
 	// ContractDeprecated: an exchange was opened under a contract whose peer
 	// has announced its end. Attrs: contract, sunset, replaced_by.

@@ -145,7 +145,11 @@ func joined(a, b store.WriteSet) store.WriteSet {
 	a.Effects = append(a.Effects, b.Effects...)
 	a.Release = append(a.Release, b.Release...)
 	a.Deliveries = append(a.Deliveries, b.Deliveries...)
+	a.Redrive = append(a.Redrive, b.Redrive...)
 	a.Turns = append(a.Turns, b.Turns...)
+	a.Bury = append(a.Bury, b.Bury...)
+	a.Unbury = append(a.Unbury, b.Unbury...)
+	a.Answers = append(a.Answers, b.Answers...)
 	return a
 }
 
