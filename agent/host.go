@@ -168,6 +168,7 @@ func (h *Host) Start(ctx context.Context) error {
 		return errors.Join(errs...)
 	}
 	h.group.Go(h.pump)
+	h.group.Go(h.obey)
 	return nil
 }
 

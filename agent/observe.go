@@ -29,6 +29,10 @@ const (
 	// attempt, as in store.DeadLetter.
 	MessageDead = "parley.message.dead"
 
+	// CommandObeyed: an operator's command was carried out, or Err says why not.
+	// Attrs: command, verb, by, message, answer.
+	CommandObeyed = "parley.command"
+
 	// ContractDeprecated: an exchange was opened under a contract whose peer
 	// has announced its end. Attrs: contract, sunset, replaced_by.
 	ContractDeprecated = "parley.contract.deprecated"
@@ -97,7 +101,7 @@ func levelOf(name string) slog.Level {
 	switch name {
 	case Stepped:
 		return slog.LevelDebug
-	case SendFailed, Repaired:
+	case SendFailed, Repaired, CommandObeyed:
 		return slog.LevelInfo
 	case GuardRefused, AuthRefused, ToolFailed, ContractDeprecated:
 		return slog.LevelWarn
