@@ -1,6 +1,9 @@
 package store_test
 
 import (
+	"errors"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,4 +35,49 @@ func TestASetThatContradictsItselfIsAnErrorThatNamesTheExchange(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.what, err, c.want)
 		}
 	}
+}
+
+func TestASetWithAPriorityOrAnAnswerThatIsNoneIsRefused(t *testing.T) {
+	for _, priority := range []string{"", "low", "normal", "high"} {
+		if err := (store.WriteSet{Outbox: []store.Outbox{{Priority: priority}}}).Check(); err != nil {
+			t.Errorf("priority %q: %v", priority, err)
+		}
+	}
+	for want, set := range map[string]store.WriteSet{
+		`post message m of a: its priority is "urgent"`: {Outbox: []store.Outbox{{Owner: "a", MessageID: "m", Priority: "urgent"}}},
+		"answer command c: the answer has no time":      {Answers: []store.CommandAnswer{{ID: "c"}}},
+	} {
+		if err := set.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// FuzzCommandCheck proves that a command passes only with a text of each field
+// that is bounded and of its kind.
+func FuzzCommandCheck(f *testing.F) {
+	f.Add("019caa10-5a00-7000-8000-000000000001", "cancel", "agent://a/b", "c", "p", "m", "outbox", "ops")
+	f.Add("019CAA10-5a00-7000-8000-000000000001", "drop", "", "", "", "", "", "")
+	f.Add("019caa10-5a00-7000-8000_000000000001", "DROP", strings.Repeat("x", 513), "\x00", "", "", "log", "")
+	f.Fuzz(func(t *testing.T, id, verb, owner, conversation, peer, message, source, by string) {
+		c := store.Command{ID: id, Verb: verb, Owner: owner, Conversation: conversation, Peer: peer, MessageID: message, Source: store.DeadSource(source), By: by}
+		err := c.Check()
+		if err != nil {
+			if wrong, ok := errors.AsType[*store.CommandError](err); !ok || wrong.Field == "" || wrong.Want == "" {
+				t.Fatalf("got %v, want an error that names the field", err)
+			}
+			return
+		}
+		if !regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$").MatchString(id) {
+			t.Fatalf("the id %q passed", id)
+		}
+		if !slices.Contains([]string{"cancel", "retry", "requeue", "drop"}, verb) || !slices.Contains([]string{"", "outbox", "inbox", "quarantine"}, source) {
+			t.Fatalf("%q of %q passed", verb, source)
+		}
+		for _, text := range []string{owner, conversation, peer, message, by} {
+			if len(text) > 512 {
+				t.Fatalf("a text of %d bytes passed", len(text))
+			}
+		}
+	})
 }

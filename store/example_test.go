@@ -63,3 +63,36 @@ func ExampleWriteSet_Check() {
 	// <nil>
 	// write the exchange of agent://acme/planner with agent://acme/flights in conversation trip-8841: the set writes it twice
 }
+
+func ExampleCommand_Check() {
+	c := store.Command{ID: "019caa10-5a00-7000-8000-000000000001", Verb: "delete", Owner: "agent://acme/planner", Conversation: "trip-8841"}
+	fmt.Println(c.Check())
+	c.Verb = store.VerbCancel
+	fmt.Println(c.Check())
+	// Output:
+	// the command's verb is wrong: expected cancel, retry, requeue or drop
+	// <nil>
+}
+
+// A message of low priority leaves after one of high priority, until it has
+// waited for half a minute.
+func ExampleOutbox_Compare() {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	low := store.Outbox{Priority: "low", NextAt: noon}
+	high := store.Outbox{Priority: "high", NextAt: noon.Add(time.Second)}
+	fmt.Println(low.Compare(high, noon.Add(2*time.Second)))
+	fmt.Println(low.Compare(high, noon.Add(store.Aging+time.Millisecond)))
+	// Output:
+	// 1
+	// -1
+}
+
+func ExampleRankOf() {
+	for _, priority := range []string{"high", "", "urgent"} {
+		fmt.Println(store.RankOf(priority))
+	}
+	// Output:
+	// 0 true
+	// 1 true
+	// 1 false
+}

@@ -37,25 +37,49 @@ func (s *Store) Due(ctx context.Context, owners []string, now time.Time, limit i
 }
 
 func (s *Store) dueIn(ctx context.Context, in inTx, owners map[string]bool, now int64, limit int) (due store.Due, err error) {
-	timers := agenda[store.Timer]{in, owners, &s.query.timers, []any{now}, scanTimer, func(t store.Timer) hour { return hour{t.Owner, t.At} }}
-	if due.Timers, due.Next, err = timers.look(ctx, limit); err != nil {
+	timers := agenda[store.Timer]{in, owners, &s.query.timers, scanTimer, func(t store.Timer) hour { return hour{t.Owner, t.At} }}
+	outbox := agenda[store.Outbox]{in, owners, &s.query.outgoing, scanOutbox, func(o store.Outbox) hour { return hour{o.Owner, o.NextAt} }}
+	if due.Timers, err = timers.due(ctx, limit, now); err != nil {
 		return due, fmt.Errorf("timers: %w", err)
 	}
-	// Each rank has its own order of time. What has aged there stands before
-	// what has not, so the first of each are enough for the first of all.
+	if due.Outbox, err = s.leaving(ctx, outbox, now, limit); err != nil {
+		return due, fmt.Errorf("outbox: %w", err)
+	}
+	timer, err := timers.next(ctx, now)
+	if err != nil {
+		return due, fmt.Errorf("next timer: %w", err)
+	}
+	message, err := outbox.next(ctx, now)
+	if err != nil {
+		return due, fmt.Errorf("next of the outbox: %w", err)
+	}
+	due.Next = sooner(timer, message)
+	return due, nil
+}
+
+// leaving lists the rows of the outbox that are due. Each rank has its own
+// order of time. What has aged there stands before what has not, so the first
+// of each rank are enough for the first of all.
+func (s *Store) leaving(ctx context.Context, outbox agenda[store.Outbox], now int64, limit int) ([]store.Outbox, error) {
+	// Mostly all are of one rank.
+	var any [store.Low + 1]bool
+	if err := outbox.in(s.query.ranks).QueryRowContext(context.WithoutCancel(ctx), now).Scan(&any[store.High], &any[store.Normal], &any[store.Low]); err != nil {
+		return nil, err
+	}
+	var found []store.Outbox
 	for rank := store.High; rank <= store.Low; rank++ {
-		outbox := agenda[store.Outbox]{in, owners, &s.query.outgoing, []any{int(rank), now}, scanOutbox,
-			func(o store.Outbox) hour { return hour{o.Owner, o.NextAt} }}
-		more, next, err := outbox.look(ctx, limit)
-		if err != nil {
-			return due, fmt.Errorf("outbox: %w", err)
+		if !any[rank] {
+			continue
 		}
-		due.Outbox, due.Next = append(due.Outbox, more...), sooner(due.Next, next)
+		more, err := outbox.due(ctx, limit, now, int(rank))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
 	}
 	at := time.UnixMilli(now)
-	slices.SortStableFunc(due.Outbox, func(a, b store.Outbox) int { return a.Compare(b, at) })
-	due.Outbox = due.Outbox[:min(len(due.Outbox), limit)]
-	return due, nil
+	slices.SortStableFunc(found, func(a, b store.Outbox) int { return a.Compare(b, at) })
+	return found[:min(len(found), limit)], nil
 }
 
 // agenda is what some owners have before them in one table.
@@ -63,7 +87,6 @@ type agenda[T any] struct {
 	in     inTx
 	owners map[string]bool
 	query  *agendaQueries
-	at     []any // what each query begins to ask with: the rank if there are ranks, and the time
 	scan   func(row) (T, error)
 	hour   func(T) hour
 }
@@ -82,34 +105,24 @@ type hour struct {
 	at    time.Time
 }
 
-// look lists at most limit rows that are due, earliest first, and says when
-// the next one will be.
-func (a agenda[T]) look(ctx context.Context, limit int) (due []T, next time.Time, err error) {
-	if due, err = a.due(ctx, limit); err != nil {
-		return nil, next, err
-	}
-	if next, err = a.next(ctx); err != nil {
-		return nil, next, fmt.Errorf("what comes next: %w", err)
-	}
-	return due, next, nil
-}
-
-func (a agenda[T]) due(ctx context.Context, limit int) ([]T, error) {
+// due lists at most limit rows that are due, earliest first: at what time, and
+// of which rank if there are ranks.
+func (a agenda[T]) due(ctx context.Context, limit int, at ...any) ([]T, error) {
 	if limit == 0 {
 		return nil, nil
 	}
 	mine := func(v T) bool { return a.owners[a.hour(v).owner] }
-	found, all, err := first(ctx, a.in(a.query.due), a.scan, mine, limit, a.at...)
+	found, all, err := first(ctx, a.in(a.query.due), a.scan, mine, limit, at...)
 	if all || err != nil {
 		return found, err
 	}
-	return a.dueByOwner(ctx, limit)
+	return a.dueByOwner(ctx, limit, at)
 }
 
 // dueByOwner asks the owners one after another, whoever has the earliest row
 // first, until nobody that is left can have one of the first.
-func (a agenda[T]) dueByOwner(ctx context.Context, limit int) ([]T, error) {
-	heads, err := a.hours(ctx, a.query.heads)
+func (a agenda[T]) dueByOwner(ctx context.Context, limit int, at []any) ([]T, error) {
+	heads, err := a.hours(ctx, a.query.heads, at...)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +131,7 @@ func (a agenda[T]) dueByOwner(ctx context.Context, limit int) ([]T, error) {
 		if len(found) == limit && !a.hour(found[limit-1]).at.After(head.at) {
 			break
 		}
-		more, err := list(ctx, a.in(a.query.dueOf), a.scan, slices.Concat(a.at, []any{head.owner, limit})...)
+		more, err := list(ctx, a.in(a.query.dueOf), a.scan, slices.Concat(at, []any{head.owner, limit})...)
 		if err != nil {
 			return nil, fmt.Errorf("of %s: %w", head.owner, err)
 		}
@@ -130,11 +143,11 @@ func (a agenda[T]) dueByOwner(ctx context.Context, limit int) ([]T, error) {
 }
 
 // next is the earliest time after now, zero if there is none.
-func (a agenda[T]) next(ctx context.Context) (time.Time, error) {
+func (a agenda[T]) next(ctx context.Context, now int64) (time.Time, error) {
 	mine := func(h hour) bool { return a.owners[h.owner] }
-	hours, all, err := first(ctx, a.in(a.query.next), scanHour, mine, 1, a.at...)
+	hours, all, err := first(ctx, a.in(a.query.next), scanHour, mine, 1, now)
 	if err == nil && !all {
-		hours, err = a.hours(ctx, a.query.laters)
+		hours, err = a.hours(ctx, a.query.laters, now)
 	}
 	if err != nil || len(hours) == 0 {
 		return time.Time{}, err
@@ -143,12 +156,12 @@ func (a agenda[T]) next(ctx context.Context) (time.Time, error) {
 }
 
 // hours asks for the first hour of each owner, and returns the earliest first.
-func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt) ([]hour, error) {
+func (a agenda[T]) hours(ctx context.Context, stmt *sql.Stmt, at ...any) ([]hour, error) {
 	owners, err := json.Marshal(slices.Sorted(maps.Keys(a.owners)))
 	if err != nil {
 		return nil, err
 	}
-	hours, err := list(ctx, a.in(stmt), scanHour, slices.Concat(a.at, []any{string(owners)})...)
+	hours, err := list(ctx, a.in(stmt), scanHour, slices.Concat(at, []any{string(owners)})...)
 	hours = slices.DeleteFunc(hours, func(h hour) bool { return h.at.IsZero() })
 	slices.SortStableFunc(hours, func(a, b hour) int { return a.at.Compare(b.at) })
 	return hours, err

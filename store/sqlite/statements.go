@@ -140,6 +140,7 @@ type queries struct {
 	inbox, log, message, outbox, effect, turns           *sql.Stmt
 	outboxRow                                            *sql.Stmt
 	timers, outgoing                                     agendaQueries
+	ranks                                                *sql.Stmt
 	identities, owners, newest, messages                 *sql.Stmt
 	letter, letters, lettersOf                           *sql.Stmt
 	receivers, inboxes, openInboxes                      *sql.Stmt
@@ -201,8 +202,13 @@ func distinct(column, table string) string {
 func (q *queries) agendas() []text {
 	const timer = "SELECT owner, conversation, peer, name, at_ms FROM timer WHERE "
 	// The rows of a rank that may leave once their time has come.
-	const free = "FROM outbox o WHERE o.status = 'pending' AND o.waits = 0 AND o.rank = ?1 AND "
+	const free = "FROM outbox o WHERE o.status = 'pending' AND o.waits = 0 AND o.rank = "
 	const outbox = "SELECT " + outboxColumns + " " + free
+	next := func(rank string) string { return "SELECT o.owner, o.next_ms " + free + rank + " AND o.next_ms > ?1" }
+	later := func(rank string) string {
+		return "SELECT min(o.next_ms) AS at_ms " + free + rank + " AND o.owner = value AND o.next_ms > ?1"
+	}
+	is := func(rank string) string { return "EXISTS (SELECT 1 " + free + rank + " AND o.next_ms <= ?1)" }
 	return []text{
 		{&q.timers.due, timer + "at_ms <= ? ORDER BY at_ms, owner, conversation, peer, name"},
 		{&q.timers.next, "SELECT owner, at_ms FROM timer WHERE at_ms > ? ORDER BY at_ms"},
@@ -210,10 +216,12 @@ func (q *queries) agendas() []text {
 		{&q.timers.laters, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms > ?1) FROM json_each(?2)"},
 		{&q.timers.dueOf, timer + "at_ms <= ?1 AND owner = ?2 ORDER BY at_ms, conversation, peer, name LIMIT ?3"},
 
-		{&q.outgoing.due, outbox + "o.next_ms <= ?2 ORDER BY o.next_ms, o.id"},
-		{&q.outgoing.next, "SELECT o.owner, o.next_ms " + free + "o.next_ms > ?2 ORDER BY o.next_ms"},
-		{&q.outgoing.heads, "SELECT value, (SELECT min(o.next_ms) " + free + "o.owner = value AND o.next_ms <= ?2) FROM json_each(?3)"},
-		{&q.outgoing.laters, "SELECT value, (SELECT min(o.next_ms) " + free + "o.owner = value AND o.next_ms > ?2) FROM json_each(?3)"},
-		{&q.outgoing.dueOf, outbox + "o.next_ms <= ?2 AND o.owner = ?3 ORDER BY o.next_ms, o.id LIMIT ?4"},
+		{&q.ranks, "SELECT " + is("0") + ", " + is("1") + ", " + is("2")},
+		{&q.outgoing.due, outbox + "?2 AND o.next_ms <= ?1 ORDER BY o.next_ms, o.id"},
+		{&q.outgoing.next, next("0") + " UNION ALL " + next("1") + " UNION ALL " + next("2") + " ORDER BY 2"},
+		{&q.outgoing.heads, "SELECT value, (SELECT min(o.next_ms) " + free + "?2 AND o.owner = value AND o.next_ms <= ?1) FROM json_each(?3)"},
+		{&q.outgoing.laters, "SELECT value, (SELECT min(at_ms) FROM (" + later("0") + " UNION ALL " + later("1") + " UNION ALL " + later("2") +
+			")) FROM json_each(?2)"},
+		{&q.outgoing.dueOf, outbox + "?2 AND o.next_ms <= ?1 AND o.owner = ?3 ORDER BY o.next_ms, o.id LIMIT ?4"},
 	}
 }

@@ -18,6 +18,7 @@ func Benchmark(b *testing.B, fresh func(b *testing.B) store.Store) {
 	}{
 		{"looking for what is due, owners", []int{10, 1000, 10_000}, lookForDue},
 		{"looking for what is due behind rows of an owner who left, owners", []int{10, 1000, 10_000}, lookBehindOthers},
+		{"looking for an urgent message behind due ones", []int{10, 1000, 10_000}, lookPastOthers},
 		{"an item of a stream, after", []int{10, 1000, 10_000}, streamItem},
 		{"an item of a stream, behind waiting", []int{10, 1000, 10_000}, waitingItem},
 		{"an exchange of a conversation, after", []int{10, 1000, 10_000}, oneMore},
@@ -85,6 +86,20 @@ func lookBehindOthers(b *testing.B, s store.Store, size int) func(int) {
 	}
 	write(b, s, set)
 	return lookForDue(b, s, size)
+}
+
+func lookPastOthers(b *testing.B, s store.Store, size int) func(int) {
+	set := store.WriteSet{Outbox: []store.Outbox{urgent(alice, "high", 400)}}
+	for n := range size {
+		set.Outbox = append(set.Outbox, urgent(alice, "low", -n), urgent(alice, "normal", -n))
+	}
+	write(b, s, set)
+	return func(int) {
+		due, err := s.Due(b.Context(), []string{alice}, at(500), 5)
+		if err != nil || len(due.Outbox) != 5 || due.Outbox[0].Priority != "high" {
+			b.Fatal(len(due.Outbox), err)
+		}
+	}
 }
 
 func item(n int) string { return fmt.Sprintf("item-%08d", n) }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -83,7 +84,8 @@ func (w *world) compareOwner(t *testing.T, r *rapid.T, s store.Store, owner stri
 			agree(r, "log", unchained(log), err, m.log(owner, name, after))
 		}
 	}
-	for _, now := range []int{0, 25, 60} {
+	w.compareLists(t, r, s, owner)
+	for _, now := range times() {
 		got, err := s.Due(ctx, []string{owner}, at(now), 1000)
 		want := m.due(owner, at(now))
 		sortTimers(got.Timers)
@@ -93,10 +95,46 @@ func (w *world) compareOwner(t *testing.T, r *rapid.T, s store.Store, owner stri
 	}
 }
 
+// times are before, among and long after what is drawn. Half of what is drawn
+// has aged at the last but one.
+func times() []int { return []int{0, 25, 60, 30_025, 40_000} }
+
+// compareLists makes every list that an operator asks for.
+func (w *world) compareLists(t *testing.T, r *rapid.T, s store.Store, owner string) {
+	ctx, m := t.Context(), w.model
+	letters, err := s.DeadLetters(ctx, owner, 99)
+	wantLetters := pick(m.letters, func(d store.DeadLetter) bool { return d.Owner == owner })
+	slices.Reverse(wantLetters)
+	slices.SortStableFunc(wantLetters, func(a, b store.DeadLetter) int { return b.At.Compare(a.At) })
+	agree(r, "dead letters", letters, err, wantLetters)
+	for _, statuses := range [][]store.OutboxStatus{nil, {store.Pending}, {store.Delivered, store.Dead}} {
+		rows, err := s.Outboxes(ctx, owner, 3, statuses...)
+		want := pick(m.outbox, func(o store.Outbox) bool {
+			return o.Owner == owner && (statuses == nil || slices.Contains(statuses, o.Status))
+		})
+		slices.Reverse(want)
+		agree(r, fmt.Sprint("outbox rows that are ", statuses), rows, err, want[:min(len(want), 3)])
+	}
+	for _, open := range []bool{false, true} {
+		rows, err := s.Inboxes(ctx, owner, open, 3)
+		want := pick(m.inbox, func(i store.Inbox) bool { return i.Recipient == owner && (!open || i.Status == store.InProgress) })
+		slices.SortFunc(want, func(a, b store.Inbox) int { return b.AcceptedAt.Compare(a.AcceptedAt) })
+		agree(r, fmt.Sprint("inbox rows, open ", open), rows, err, want[:min(len(want), 3)])
+	}
+	waiting, err := s.Commands(ctx, []string{owner}, 99)
+	wantWaiting := pick(m.commands, func(c store.Command) bool { return c.Owner == owner && c.DoneAt.IsZero() })
+	slices.SortFunc(wantWaiting, func(a, b store.Command) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
+	agree(r, "commands", waiting, err, wantWaiting)
+	for _, c := range pick(m.commands, func(c store.Command) bool { return c.Owner == owner }) {
+		one, err := single(s.Command(ctx, c.ID))
+		agree(r, "command", one, err, []store.Command{c})
+	}
+}
+
 // compareTogether asks what is due of all owners at once, all of it and a
 // little of it. Rows of one time may come in any order.
 func (w *world) compareTogether(t *testing.T, r *rapid.T, s store.Store) {
-	for _, now := range []int{0, 25, 60} {
+	for _, now := range times() {
 		var want store.Due
 		for _, owner := range w.owners {
 			more := w.model.due(owner, at(now))
@@ -109,16 +147,18 @@ func (w *world) compareTogether(t *testing.T, r *rapid.T, s store.Store) {
 		agree(r, fmt.Sprint("next at ", now), []time.Time{all.Next}, err, []time.Time{want.Next})
 		few, err := s.Due(t.Context(), w.owners, at(now), 3)
 		agree(r, fmt.Sprint("next at ", now, " after a few"), []time.Time{few.Next}, err, []time.Time{want.Next})
-		compareDue(r, fmt.Sprint("timers at ", now), all.Timers, few.Timers, want.Timers, func(x store.Timer) time.Time { return x.At })
-		compareDue(r, fmt.Sprint("outbox at ", now), all.Outbox, few.Outbox, want.Outbox, func(o store.Outbox) time.Time { return o.NextAt })
+		compareDue(r, fmt.Sprint("timers at ", now), all.Timers, few.Timers, want.Timers,
+			func(x store.Timer) time.Time { return x.At }, func(a, b store.Timer) int { return a.At.Compare(b.At) })
+		compareDue(r, fmt.Sprint("outbox at ", now), all.Outbox, few.Outbox, want.Outbox,
+			func(o store.Outbox) string { return fmt.Sprint(o.Priority, o.NextAt) }, func(a, b store.Outbox) int { return leavesFirst(a, b, at(now)) })
 	}
 }
 
-func compareDue[T comparable](r *rapid.T, what string, all, few, want []T, timeOf func(T) time.Time) {
-	byTime := func(a, b T) int { return timeOf(a).Compare(timeOf(b)) }
-	slices.SortStableFunc(want, byTime)
-	agree(r, what+" by time", mapped(all, timeOf), nil, mapped(want, timeOf))
-	agree(r, "a few "+what+" by time", mapped(few, timeOf), nil, mapped(want[:min(len(want), 3)], timeOf))
+// compareDue compares the order of what is due, as far as place tells it.
+func compareDue[T comparable, P any](r *rapid.T, what string, all, few, want []T, place func(T) P, order func(a, b T) int) {
+	slices.SortStableFunc(want, order)
+	agree(r, what+" in order", mapped(all, place), nil, mapped(want, place))
+	agree(r, "a few "+what+" in order", mapped(few, place), nil, mapped(want[:min(len(want), 3)], place))
 	for _, one := range append(slices.Clone(want), few...) {
 		if !slices.Contains(all, one) {
 			r.Fatalf("%s: %+v is missing", what, one)

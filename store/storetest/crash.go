@@ -73,8 +73,8 @@ func calm(t *testing.T, fresh func() Place) (points []point, states []map[string
 	if err != nil {
 		t.Fatalf("the story without a crash: %v", err)
 	}
-	// Two identities, nine write sets, a take-over and a renewal.
-	equal(t, "calls that changed the store", changes, 13)
+	// Two identities, eleven write sets, a take-over, a renewal and a command.
+	equal(t, "calls that changed the store", changes, 16)
 	return points, states
 }
 
@@ -146,6 +146,15 @@ func story(ctx context.Context, s store.Store) error {
 				Accept: []store.Inbox{accepted(alice, bob, "held")}})
 		},
 		func() error { return s.Commit(ctx, delivered(bob, "held")) },
+		// An operator looks into a letter that was given up, and drops it.
+		func() error {
+			return s.Commit(ctx, store.WriteSet{Bury: []store.DeadLetter{{DeadKey: deadKey(bob, "lost"), Reason: "expired", At: at(5), Envelope: reply.Envelope}}})
+		},
+		func() error { return s.Post(ctx, command(1, bob)) },
+		func() error { _, err := s.Commands(ctx, []string{alice, bob}, 9); return err },
+		func() error {
+			return s.Commit(ctx, store.WriteSet{Unbury: []store.DeadKey{deadKey(bob, "lost")}, Answers: []store.CommandAnswer{{ID: uuid(1), At: at(6), Answer: "dropped"}}})
+		},
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

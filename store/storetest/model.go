@@ -18,11 +18,13 @@ type model struct {
 	outbox    []store.Outbox
 	effects   map[store.EffectKey]store.Effect
 	turns     []store.Turn
+	letters   []store.DeadLetter
+	commands  []store.Command
 }
 
 func (m *model) clone() *model {
 	return &model{slices.Clone(m.exchanges), slices.Clone(m.entries), slices.Clone(m.inbox), slices.Clone(m.outbox),
-		maps.Clone(m.effects), slices.Clone(m.turns)}
+		maps.Clone(m.effects), slices.Clone(m.turns), slices.Clone(m.letters), slices.Clone(m.commands)}
 }
 
 func pick[T any](list []T, want func(T) bool) []T {
@@ -100,6 +102,7 @@ func (m *model) commit(w store.WriteSet) (next *model, faults []error) {
 		}
 		n.turns = append(n.turns, turn)
 	}
+	n.operate(w, fault)
 	if len(faults) > 0 {
 		return m, faults
 	}
@@ -130,6 +133,49 @@ func (m *model) send(w store.WriteSet, fault func(error)) {
 			o.Status, o.Attempt, o.NextAt, o.LastError = d.Status, d.Attempt, d.NextAt, d.LastError
 		}
 	}
+	for _, r := range w.Redrive {
+		switch i := row(r.Owner, r.MessageID); {
+		case i < 0:
+			fault(store.ErrNotFound)
+		case m.outbox[i].Status != store.Pending:
+			fault(store.ErrNotPending)
+		default:
+			m.outbox[i].NextAt = r.NextAt
+		}
+	}
+}
+
+// operate buries, unburies and answers.
+func (m *model) operate(w store.WriteSet, fault func(error)) {
+	unbury := func(k store.DeadKey) {
+		m.letters = slices.DeleteFunc(m.letters, func(d store.DeadLetter) bool { return d.DeadKey == k })
+	}
+	for _, d := range w.Bury {
+		unbury(d.DeadKey)
+		m.letters = append(m.letters, d)
+	}
+	for _, k := range w.Unbury {
+		unbury(k)
+	}
+	for _, a := range w.Answers {
+		i := slices.IndexFunc(m.commands, func(c store.Command) bool { return c.ID == a.ID })
+		switch {
+		case i < 0:
+			fault(store.ErrNotFound)
+		case !m.commands[i].DoneAt.IsZero():
+			fault(store.ErrDuplicate)
+		default:
+			m.commands[i].DoneAt, m.commands[i].Answer = a.At, a.Answer
+		}
+	}
+}
+
+func (m *model) post(c store.Command) error {
+	if slices.ContainsFunc(m.commands, func(o store.Command) bool { return o.ID == c.ID }) {
+		return store.ErrDuplicate
+	}
+	m.commands = append(m.commands, c)
+	return nil
 }
 
 func (m *model) takeOver(owner string, until time.Time) []store.Inbox {
@@ -225,8 +271,21 @@ func (m *model) due(owner string, now time.Time) store.Due {
 		}
 	}
 	sortTimers(due.Timers)
-	slices.SortStableFunc(due.Outbox, func(a, b store.Outbox) int { return a.NextAt.Compare(b.NextAt) })
+	slices.SortStableFunc(due.Outbox, func(a, b store.Outbox) int { return leavesFirst(a, b, now) })
 	return due
+}
+
+// leavesFirst orders what is due at now: by priority, unless its time came more
+// than half a minute ago, and then by time.
+func leavesFirst(a, b store.Outbox, now time.Time) int {
+	place := func(o store.Outbox) int { return slices.Index([]string{"high", "", "low"}, o.Priority) }
+	rank := func(o store.Outbox) int {
+		if now.Sub(o.NextAt) > 30*time.Second {
+			return 0
+		}
+		return place(o)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.NextAt.Compare(b.NextAt), cmp.Compare(place(a), place(b)))
 }
 
 // sortTimers orders timers by time, and equals by name, so that two engines'

@@ -98,6 +98,7 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 		k := w.key(t)
 		o := outgoing(k.Owner, k.Conversation, k.Peer, id(t), moment(t))
 		o.Overtakes = rapid.IntRange(0, 3).Draw(t, "overtakes") == 0
+		o.Priority = rapid.SampledFrom([]string{"", "high", "low"}).Draw(t, "priority")
 		set.Outbox = append(set.Outbox, o)
 	})
 	few("effects", func() {
@@ -110,6 +111,10 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 	few("turns", func() {
 		set.Turns = append(set.Turns, store.Turn{Key: w.key(t), Ordinal: rapid.IntRange(1, 9).Draw(t, "ordinal"), Kind: store.Reply})
 	})
+	few("buried", func() {
+		set.Bury = append(set.Bury, store.DeadLetter{DeadKey: deadKey(w.owner(t), id(t)), Reason: "expired", At: moment(t), Envelope: []byte("{}")})
+	})
+	few("unburied", func() { set.Unbury = append(set.Unbury, deadKey(w.owner(t), id(t))) })
 	// Settlements and deliveries mostly name rows that are there.
 	if n := len(w.model.inbox); n > 0 && rapid.Bool().Draw(t, "settle") {
 		row := w.model.inbox[rapid.IntRange(0, n-1).Draw(t, "which")]
@@ -121,6 +126,13 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 		row := w.model.outbox[rapid.IntRange(0, n-1).Draw(t, "which")]
 		set.Deliveries = append(set.Deliveries, store.Delivery{Owner: row.Owner, MessageID: row.MessageID, Attempt: row.Attempt + 1, NextAt: moment(t),
 			Status: rapid.SampledFrom([]store.OutboxStatus{store.Pending, store.Delivered, store.Dead}).Draw(t, "status")})
+	}
+	if n := len(w.model.outbox); n > 0 && rapid.IntRange(0, 3).Draw(t, "redrive") == 0 {
+		row := w.model.outbox[rapid.IntRange(0, n-1).Draw(t, "which")]
+		set.Redrive = append(set.Redrive, store.Redrive{Owner: row.Owner, MessageID: row.MessageID, NextAt: moment(t)})
+	}
+	if n := len(w.model.commands); n > 0 && rapid.IntRange(0, 3).Draw(t, "answer") == 0 {
+		set.Answers = append(set.Answers, store.CommandAnswer{ID: w.model.commands[rapid.IntRange(0, n-1).Draw(t, "which")].ID, At: at(w.now()), Answer: "done"})
 	}
 	return set
 }
@@ -143,6 +155,14 @@ func agreesWithModel(t *testing.T, fresh func() Place) {
 				k, fence := w.inboxKey(r), rapid.Int64Range(1, 2).Draw(r, "fence")
 				if got, want := s.Renew(t.Context(), k, fence, at(600)), w.model.renew(k, fence, at(600)); !errors.Is(got, want) {
 					r.Fatalf("renew: got %v, want %v", got, want)
+				}
+				continue
+			}
+			if rapid.IntRange(0, 4).Draw(r, "post") == 0 {
+				c := command(10*worlds+rapid.IntRange(0, 3).Draw(r, "command"), w.owner(r))
+				c.At = moment(r)
+				if got, want := s.Post(t.Context(), c), w.model.post(c); !errors.Is(got, want) {
+					r.Fatalf("post: got %v, want %v", got, want)
 				}
 				continue
 			}
