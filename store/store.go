@@ -140,6 +140,22 @@ type Store interface {
 	Commands(ctx context.Context, owners []string, limit int) ([]Command, error)
 	Command(ctx context.Context, id string) (Command, error)
 
+	// Sweep forgets what nobody needs any more at now, at most limit of each:
+	// settled inbox rows and ended effects whose ExpiresAt has come, and, unless
+	// before is zero, commands that were done and dead letters that were buried
+	// before it, and conversations all of whose exchanges ended before it. With
+	// a conversation go its exchanges, log, turns and outbox rows, all at once.
+	//
+	// A conversation is kept whole, however old, while anything leans on it: a
+	// live exchange that its work started or whose work started it, an effect
+	// that was had in it, a message of its log that the inbox still knows, a
+	// pending outbox row, a dead letter. What is kept reads as before.
+	//
+	// Sweep works beside the other calls, a little at a time. A call that ends
+	// early, because ctx ended or the disk is full, has forgotten some of it and
+	// says so. A host calls it from time to time, and again while there is More.
+	Sweep(ctx context.Context, now, before time.Time, limit int) (Swept, error)
+
 	// Close ends the store after the write set in hand and gives up its lock.
 	// Closing twice is harmless.
 	Close() error

@@ -43,6 +43,7 @@ type Store struct {
 	// slots bounds the reads under way to the size of the pool, so that a
 	// read waits here, where its context can end the wait.
 	slots   chan struct{}
+	sweeps  chan sweeper // holds the one sweeper while it rests
 	closing chan struct{}
 	once    sync.Once
 	ended   error // what the first Close returned
@@ -93,7 +94,9 @@ func create(path string) error {
 }
 
 func newStore() *Store {
-	return &Store{slots: make(chan struct{}, readers), closing: make(chan struct{})}
+	s := &Store{slots: make(chan struct{}, readers), closing: make(chan struct{}), sweeps: make(chan sweeper, 1)}
+	s.sweeps <- sweeper{}
+	return s
 }
 
 // Close ends the store after the write set in hand and the reads under way,

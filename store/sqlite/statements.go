@@ -57,10 +57,11 @@ type statements struct {
 	claimEffect, putEffect, release, insertTurn              *sql.Stmt
 	bury, unbury, buriedBlob, dropBlob                       *sql.Stmt
 	keepCommand, answer, asked                               *sql.Stmt
+	sweep                                                    sweepStatements
 }
 
 func (s *statements) texts() []text {
-	return []text{
+	return append([]text{
 		{&s.begin, "BEGIN IMMEDIATE"},
 		{&s.commit, "COMMIT"},
 		{&s.rollback, "ROLLBACK"},
@@ -128,7 +129,7 @@ func (s *statements) texts() []text {
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '') ON CONFLICT DO NOTHING`},
 		{&s.answer, "UPDATE command SET done_ms = ?, answer = ?, error = ? WHERE id = ? AND done_ms IS NULL"},
 		{&s.asked, "SELECT 1 FROM command WHERE id = ?"},
-	}
+	}, s.sweep.texts()...)
 }
 
 // letterKey says which dead letter is meant.
@@ -146,6 +147,7 @@ type queries struct {
 	receivers, inboxes, openInboxes                      *sql.Stmt
 	senders, outboxes                                    *sql.Stmt
 	command, commands                                    *sql.Stmt
+	ended, forgettable                                   *sql.Stmt
 }
 
 func (q *queries) texts() []text {
@@ -187,6 +189,10 @@ func (q *queries) texts() []text {
 		{&q.outboxes, "SELECT o.id, " + outboxColumns + " FROM outbox o WHERE o.owner = ? AND o.status = ? ORDER BY o.id DESC LIMIT ?"},
 		{&q.command, "SELECT " + commandColumns + " FROM command WHERE id = ?"},
 		{&q.commands, "SELECT " + commandColumns + " FROM command WHERE done_ms IS NULL ORDER BY at_ms, id"},
+
+		{&q.ended, `SELECT ended_ms, id, owner, conversation FROM exchange
+			WHERE outcome <> '' AND (ended_ms, id) > (?, ?) AND ended_ms < ? ORDER BY ended_ms, id LIMIT ?`},
+		{&q.forgettable, forgettable},
 	}...)
 }
 

@@ -39,6 +39,9 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
+	if err := prepareSpace(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if err := migrate(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -161,3 +161,7 @@ func (f faulty) Commands(ctx context.Context, owners []string, limit int) ([]sto
 func (f faulty) Command(ctx context.Context, id string) (store.Command, error) {
 	return ask(f, "Command", func() (store.Command, error) { return f.s.Command(ctx, id) })
 }
+
+func (f faulty) Sweep(ctx context.Context, now, before time.Time, limit int) (store.Swept, error) {
+	return ask(f, "Sweep", func() (store.Swept, error) { return f.s.Sweep(ctx, now, before, limit) })
+}

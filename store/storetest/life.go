@@ -94,6 +94,7 @@ func closed(t *testing.T, fresh func() Place) {
 		"post":       s.Post(ctx, command(1, alice)),
 		"commands":   second(s.Commands(ctx, []string{alice}, 1)),
 		"command":    second(s.Command(ctx, uuid(1))),
+		"sweep":      second(s.Sweep(ctx, at(0), at(0), 1)),
 	} {
 		if !errors.Is(err, store.ErrClosed) {
 			t.Errorf("%s: got %v, want closed", what, err)

@@ -221,6 +221,12 @@ func (m *model) conversations(owner string) []store.Conversation {
 			if !y.State.Done() {
 				c.State = store.Live
 			}
+			if y.EndedAt.After(c.EndedAt) {
+				c.EndedAt = y.EndedAt
+			}
+		}
+		if c.State == store.Live {
+			c.EndedAt = time.Time{}
 		}
 		slices.Sort(c.Peers)
 		all = append(all, c)

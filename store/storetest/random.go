@@ -16,8 +16,16 @@ import (
 // owners are its own: many worlds share one store without meeting.
 type world struct {
 	model  *model
+	number int
 	owners []string
 	tick   int // the time of the next row; rises
+}
+
+// newWorld makes the next one of several.
+func newWorld(worlds *int) *world {
+	*worlds++
+	return &world{model: &model{effects: map[store.EffectKey]store.Effect{}}, number: *worlds,
+		owners: []string{fmt.Sprint(alice, *worlds), fmt.Sprint(bob, *worlds)}}
 }
 
 func (w *world) now() int { w.tick++; return w.tick }
@@ -48,7 +56,10 @@ func (w *world) exchange(t *rapid.T, k store.Key) store.Exchange {
 	x.State.Role = rapid.SampledFrom([]protocol.Role{protocol.Initiator, protocol.Participant}).Draw(t, "role")
 	x.Correlation = rapid.SampledFrom(conversations()).Draw(t, "correlation")
 	if rapid.Bool().Draw(t, "child") {
-		x.Parent = key(x.Owner, "c", bob)
+		x.Parent = key(x.Owner, rapid.SampledFrom(conversations()).Draw(t, "parent"), bob)
+	}
+	if x.State.Done() {
+		x.EndedAt = moment(t)
 	}
 	x.OpenedAt = at(w.now())
 	i, version := w.model.exchange(x.Key)
@@ -60,6 +71,11 @@ func (w *world) exchange(t *rapid.T, k store.Key) store.Exchange {
 		x.Version++
 	}
 	return x
+}
+
+func (w *world) effect(t *rapid.T, status store.EffectStatus) store.Effect {
+	return store.Effect{EffectKey: w.effectKey(t), Status: status, At: at(w.now()), ExpiresAt: moment(t),
+		Conversation: rapid.SampledFrom(conversations()).Draw(t, "conversation")}
 }
 
 // note is an entry that belongs to a conversation and not to an exchange.
@@ -91,7 +107,7 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 	few("unsent", func() { set.DropUnsent = append(set.DropUnsent, w.key(t)) })
 	few("accepted", func() {
 		row := accepted("", "", "")
-		row.InboxKey, row.AcceptedAt = w.inboxKey(t), at(w.now())
+		row.InboxKey, row.AcceptedAt, row.ExpiresAt = w.inboxKey(t), at(w.now()), moment(t)
 		set.Accept = append(set.Accept, row)
 	})
 	few("posted", func() {
@@ -102,17 +118,18 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 		set.Outbox = append(set.Outbox, o)
 	})
 	few("effects", func() {
-		set.Effects = append(set.Effects, store.Effect{EffectKey: w.effectKey(t), Status: store.Begun, At: at(w.now())})
+		set.Effects = append(set.Effects, w.effect(t, store.Ended))
 	})
 	few("claimed", func() {
-		set.Claim = append(set.Claim, store.Effect{EffectKey: w.effectKey(t), Status: store.Begun, At: at(w.now())})
+		set.Claim = append(set.Claim, w.effect(t, store.Begun))
 	})
 	few("released", func() { set.Release = append(set.Release, w.effectKey(t)) })
 	few("turns", func() {
 		set.Turns = append(set.Turns, store.Turn{Key: w.key(t), Ordinal: rapid.IntRange(1, 9).Draw(t, "ordinal"), Kind: store.Reply})
 	})
 	few("buried", func() {
-		set.Bury = append(set.Bury, store.DeadLetter{DeadKey: deadKey(w.owner(t), id(t)), Reason: "expired", At: moment(t), Envelope: []byte("{}")})
+		set.Bury = append(set.Bury, store.DeadLetter{DeadKey: deadKey(w.owner(t), id(t)), Reason: "expired", At: moment(t), Envelope: []byte("{}"),
+			Conversation: rapid.SampledFrom(conversations()).Draw(t, "conversation")})
 	})
 	few("unburied", func() { set.Unbury = append(set.Unbury, deadKey(w.owner(t), id(t))) })
 	// Settlements and deliveries mostly name rows that are there.
@@ -141,39 +158,42 @@ func agreesWithModel(t *testing.T, fresh func() Place) {
 	s := fresh()()
 	worlds := 0
 	rapid.Check(t, func(r *rapid.T) {
-		worlds++
-		w := &world{model: &model{effects: map[store.EffectKey]store.Effect{}},
-			owners: []string{fmt.Sprint(alice, worlds), fmt.Sprint(bob, worlds)}}
-		for range rapid.IntRange(1, 12).Draw(r, "steps") {
-			if rapid.IntRange(0, 9).Draw(r, "take over") == 0 {
-				owner := w.owner(r)
-				taken, err := s.TakeOver(t.Context(), owner, at(500))
-				agree(r, "taken over", taken, err, w.model.takeOver(owner, at(500)))
-				continue
-			}
-			if rapid.IntRange(0, 9).Draw(r, "renew") == 0 {
-				k, fence := w.inboxKey(r), rapid.Int64Range(1, 2).Draw(r, "fence")
-				if got, want := s.Renew(t.Context(), k, fence, at(600)), w.model.renew(k, fence, at(600)); !errors.Is(got, want) {
-					r.Fatalf("renew: got %v, want %v", got, want)
-				}
-				continue
-			}
-			if rapid.IntRange(0, 4).Draw(r, "post") == 0 {
-				c := command(10*worlds+rapid.IntRange(0, 3).Draw(r, "command"), w.owner(r))
-				c.At = moment(r)
-				if got, want := s.Post(t.Context(), c), w.model.post(c); !errors.Is(got, want) {
-					r.Fatalf("post: got %v, want %v", got, want)
-				}
-				continue
-			}
-			set := w.writeSet(r)
-			next, faults := w.model.commit(set)
-			err := s.Commit(t.Context(), set)
-			if (err == nil) != (faults == nil) || err != nil && !slices.ContainsFunc(faults, func(f error) bool { return errors.Is(err, f) }) {
-				r.Fatalf("commit: got %v, want one of %v", err, faults)
-			}
-			w.model = next
-		}
+		w := newWorld(&worlds)
+		w.live(t, r, s)
 		w.compare(t, r, s)
 	})
+}
+
+// live takes a dozen steps on both sides.
+func (w *world) live(t *testing.T, r *rapid.T, s store.Store) {
+	for range rapid.IntRange(1, 12).Draw(r, "steps") {
+		if rapid.IntRange(0, 9).Draw(r, "take over") == 0 {
+			owner := w.owner(r)
+			taken, err := s.TakeOver(t.Context(), owner, at(500))
+			agree(r, "taken over", taken, err, w.model.takeOver(owner, at(500)))
+			continue
+		}
+		if rapid.IntRange(0, 9).Draw(r, "renew") == 0 {
+			k, fence := w.inboxKey(r), rapid.Int64Range(1, 2).Draw(r, "fence")
+			if got, want := s.Renew(t.Context(), k, fence, at(600)), w.model.renew(k, fence, at(600)); !errors.Is(got, want) {
+				r.Fatalf("renew: got %v, want %v", got, want)
+			}
+			continue
+		}
+		if rapid.IntRange(0, 4).Draw(r, "post") == 0 {
+			c := command(10*w.number+rapid.IntRange(0, 3).Draw(r, "command"), w.owner(r))
+			c.At = moment(r)
+			if got, want := s.Post(t.Context(), c), w.model.post(c); !errors.Is(got, want) {
+				r.Fatalf("post: got %v, want %v", got, want)
+			}
+			continue
+		}
+		set := w.writeSet(r)
+		next, faults := w.model.commit(set)
+		err := s.Commit(t.Context(), set)
+		if (err == nil) != (faults == nil) || err != nil && !slices.ContainsFunc(faults, func(f error) bool { return errors.Is(err, f) }) {
+			r.Fatalf("commit: got %v, want one of %v", err, faults)
+		}
+		w.model = next
+	}
 }
