@@ -36,6 +36,10 @@ type Config struct {
 	Authority string
 	// CarrierTimeout is how long one send may take. Default: 5 s.
 	CarrierTimeout time.Duration
+	// Retention is how long a conversation is kept after its end, with its log
+	// and all that belongs to it, as far as nothing else leans on it; answered
+	// commands and dead letters are kept as long. Default: for ever.
+	Retention time.Duration
 	// MaxRuns is how often work is begun before it is taken for what ends the
 	// host: it is then failed as (permanent, poison) without another run. A host
 	// that stops in order while the work runs counts like one that dies. Default:
@@ -169,6 +173,7 @@ func (h *Host) Start(ctx context.Context) error {
 	}
 	h.group.Go(h.pump)
 	h.group.Go(h.obey)
+	h.group.Go(h.sweep)
 	return nil
 }
 
