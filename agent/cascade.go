@@ -103,6 +103,16 @@ func (h *Host) forsakeEnded(ctx context.Context, k store.Key) error {
 	return err
 }
 
+// forsakeStopped cancels what is left of work whose context ended before it did.
+func (h *Host) forsakeStopped(ctx context.Context, k store.Key) {
+	if context.Cause(ctx) == nil || h.running.Err() != nil {
+		return
+	}
+	if err := h.forsakeEnded(h.running, k); err != nil && h.running.Err() == nil {
+		h.report(h.running, CancelFailed, k, err)
+	}
+}
+
 // forsakeLeft cancels what an earlier host of the store has left of abandoned
 // work among the live exchanges of an owner.
 func (h *Host) forsakeLeft(live []store.Exchange) {

@@ -24,6 +24,9 @@ const (
 	reasonPoison = "poison"
 )
 
+// maxRuns is how often work is begun if the configuration says nothing.
+const maxRuns = 5
+
 // deadKey names the dead letter of an outgoing message.
 func deadKey(row store.Outbox) store.DeadKey {
 	return store.DeadKey{Owner: row.Owner, Source: store.DeadOutbox, Peer: row.Receiver, MessageID: row.MessageID}
@@ -136,9 +139,14 @@ func (s *step) bury(l store.DeadLetter) {
 	s.after = append(s.after, func() { s.host.buried(s.host.running, l) })
 }
 
-// poison is how work ends that was begun too often: it is not begun again.
-func (j *job) poison() draft {
-	return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodePermanent, reasonPoison)}
+// poisoned reports whether the work was begun too often without an end, so that
+// it is not begun again.
+func (j *job) poisoned() bool {
+	most := j.host.cfg.MaxRuns
+	if most == 0 {
+		most = maxRuns
+	}
+	return j.fence > int64(most)
 }
 
 // letter is the dead letter of the message that asked for the work.

@@ -34,8 +34,6 @@ type Config struct {
 	Observer Observer
 	// Authority is the tenant of the host's agents. Default: "local".
 	Authority string
-	// CarrierTimeout is how long one send may take. Default: 5 s.
-	CarrierTimeout time.Duration
 	// Retention is how long a conversation is kept after its end, with its log
 	// and all that belongs to it, as far as nothing else leans on it; answered
 	// commands and dead letters are kept as long. Default: for ever.
@@ -45,6 +43,8 @@ type Config struct {
 	// that stops in order while the work runs counts like one that dies. Default:
 	// 5.
 	MaxRuns int
+	// CarrierTimeout is how long one send may take. Default: 5 s.
+	CarrierTimeout time.Duration
 }
 
 // Host is the process: it owns one store and moves the exchanges of its agents
@@ -100,9 +100,6 @@ func NewHost(cfg Config, agents ...*Agent) *Host {
 	}
 	if cfg.CarrierTimeout == 0 {
 		cfg.CarrierTimeout = 5 * time.Second
-	}
-	if cfg.MaxRuns == 0 {
-		cfg.MaxRuns = 5
 	}
 	h := &Host{cfg: cfg, seam: newSeam(cfg.Clock, cfg.Random, cfg.Scheduler), store: cfg.Store, log: cfg.Log,
 		agents: map[string]*Agent{}, keys: map[string]ed25519.PrivateKey{}}

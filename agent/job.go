@@ -35,8 +35,6 @@ type job struct {
 	// cancelled: the peer withdrew the exchange before this run began, and late:
 	// its time was over too, so that the cancel is all that is left to answer.
 	cancelled, late bool
-	// poisoned: the work was begun too often without an end.
-	poisoned bool
 
 	mu     sync.Mutex
 	agreed bool
@@ -238,36 +236,26 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	if j.cancelled {
 		cancel(errStop) // before this run could be told
 	}
+	defer h.forsakeStopped(ctx, k)
 	defer h.seam.clock.At(j.header.ReplyBy.Add(guard.Skew), func() { cancel(errLapsed) })() // the timer does it in time, if it can be written
 	if j.phase == publishing {
 		defer h.probe(ctx, k)()
 	}
-	var d draft
-	if j.poisoned {
-		d = j.poison()
-	} else {
-		var res result
-		if err = errStop; !j.late {
-			res, err = j.run(context.WithValue(ctx, jobKey{}, j))
-		}
-		if h.running.Err() != nil {
-			return
-		}
-		cause := context.Cause(ctx)
-		d = j.pass(h.running, j.decide(res, err, cause), cause)
+	var res result
+	if err = errStop; !j.late {
+		res, err = j.run(context.WithValue(ctx, jobKey{}, j))
 	}
+	if h.running.Err() != nil {
+		return
+	}
+	cause := context.Cause(ctx)
+	d := j.pass(h.running, j.decide(res, err, cause), cause)
 	for h.running.Err() == nil {
 		if err = j.conclude(h.running, d); err == nil {
-			break
+			return
 		}
 		h.report(h.running, WorkFailed, k, err)
 		h.pause(h.running, unwrittenBackoff)
-	}
-	if context.Cause(ctx) == nil || h.running.Err() != nil {
-		return
-	}
-	if err := h.forsakeEnded(h.running, k); err != nil && h.running.Err() == nil {
-		h.report(h.running, CancelFailed, k, err)
 	}
 }
 
@@ -291,8 +279,7 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	}
 	a := h.agents[k.Owner]
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Header().Capability), opening: opening,
-		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late,
-		poisoned: row.Attempt > int64(h.cfg.MaxRuns), equals: map[string]int{}}
+		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late, equals: map[string]int{}}
 	return j, j.negotiated(ctx, x.State)
 }
 
@@ -333,6 +320,9 @@ func (j *job) negotiated(ctx context.Context, x protocol.Exchange) error {
 func (j *job) run(ctx context.Context) (res result, err error) {
 	if j.offer == nil {
 		return result{}, Fail(envelope.CodePermanent, "unsupported-version")
+	}
+	if j.poisoned() {
+		return result{}, Fail(envelope.CodePermanent, reasonPoison)
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -408,7 +398,7 @@ func (j *job) end(ctx context.Context, d draft) error {
 			j.host.counts.add("unsaid")
 			return errNothing
 		}
-		if j.poisoned {
+		if j.poisoned() {
 			s.bury(j.letter(s.now))
 		}
 		return s.utter(ctx, fitting)

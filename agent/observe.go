@@ -13,6 +13,7 @@ const (
 	GuardRefused    = "parley.guard.refused"
 	AuthRefused     = "parley.auth.refused"
 	SendFailed      = "parley.send.failed"
+	MessageDead     = "parley.message.dead"
 	StoreFailed     = "parley.store.failed"
 	TimerFailed     = "parley.timer.failed"
 	WorkFailed      = "parley.work.failed"
@@ -25,17 +26,13 @@ const (
 	Repaired        = "parley.repair"
 	Stepped         = "parley.step"
 
-	// MessageDead: a message was given up. Attrs: message, reason, source and
-	// attempt, as in store.DeadLetter.
-	MessageDead = "parley.message.dead"
+	// ContractDeprecated: an exchange was opened under a contract whose peer
+	// has announced its end. Attrs: contract, sunset, replaced_by.
+	ContractDeprecated = "parley.contract.deprecated"
 
 	// CommandObeyed: an operator's command was carried out, or Err says why not.
 	// Attrs: command, verb, by, message, answer.
 	CommandObeyed = "parley.command"
-
-	// ContractDeprecated: an exchange was opened under a contract whose peer
-	// has announced its end. Attrs: contract, sunset, replaced_by.
-	ContractDeprecated = "parley.contract.deprecated"
 )
 
 // Observation is one thing that an operator may want to see. But for Err it
@@ -99,9 +96,11 @@ func (h *Host) inform(ctx context.Context, o Observation) {
 
 func levelOf(name string) slog.Level {
 	switch name {
+	case CommandObeyed:
+		return slog.LevelInfo
 	case Stepped:
 		return slog.LevelDebug
-	case SendFailed, Repaired, CommandObeyed:
+	case SendFailed, Repaired:
 		return slog.LevelInfo
 	case GuardRefused, AuthRefused, ToolFailed, ContractDeprecated:
 		return slog.LevelWarn
