@@ -58,6 +58,9 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 	if refused != nil {
 		h.note(refused, e)
 	}
+	if refused != nil && refused.Reason == guard.ReasonEquivocation {
+		h.isolate(context.WithoutCancel(ctx), refused, e)
+	}
 	return replies, err
 }
 
@@ -136,6 +139,7 @@ func (s *step) arrived(ctx context.Context, messageID string) error {
 	if r.Key() == s.x.Key && r.Status == store.Pending && r.Attempt > 0 {
 		s.set.Deliveries = append(s.set.Deliveries, store.Delivery{Owner: r.Owner, MessageID: r.MessageID,
 			Status: store.Delivered, Attempt: r.Attempt, NextAt: r.NextAt, LastError: r.LastError})
+		s.set.Unbury = append(s.set.Unbury, unburied(r, s.now)...)
 	}
 	return nil
 }
