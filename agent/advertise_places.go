@@ -44,18 +44,32 @@ func (p *places) release(k store.Key) {
 	}
 }
 
-// occupy gives the exchange that an opening act would open a place at its
-// agent until release is called, or says that all are taken. The work that
-// follows holds the place on its own account.
-func (h *Host) occupy(k store.Key) (release func(), verdict error) {
+// occupy gives the exchange that an opening act would open a place in line, and
+// one at its agent, until release is called, or says which are all taken. The
+// work that follows holds the places on its own account.
+func (h *Host) occupy(e *envelope.Envelope) (release func(), verdict error) {
+	k := keyOf(e)
+	inLine, rule := h.dispatch.admit(k, h.inner(e.Header()))
 	a := h.agents[k.Owner]
-	if a == nil || a.advert.capacity == 0 {
-		return func() {}, nil
+	switch {
+	case rule != "":
+		return func() {}, overloaded(rule)
+	case a == nil || a.advert.capacity == 0:
+		return inLine, nil
+	case !a.advert.places.take(k, a.advert.capacity, false):
+		inLine()
+		return func() {}, overloaded("capacity")
 	}
-	if !a.advert.places.take(k, a.advert.capacity, false) {
-		return func() {}, &guard.Violation{Rule: "capacity", Answer: guard.Again, Code: envelope.CodeCapacity, Reason: guard.ReasonOverloaded, RetryAfter: placeRetry}
-	}
-	return func() { a.advert.places.release(k) }, nil
+	return func() {
+		a.advert.places.release(k)
+		inLine()
+	}, nil
+}
+
+// overloaded is what an opening act that finds no place is told. Nothing of it
+// is stored.
+func overloaded(rule string) *guard.Violation {
+	return &guard.Violation{Rule: rule, Answer: guard.Again, Code: envelope.CodeCapacity, Reason: guard.ReasonOverloaded, RetryAfter: placeRetry}
 }
 
 // hold keeps the place of an exchange for work that was accepted, even if more

@@ -82,8 +82,8 @@ type offer struct {
 
 // offering is the option that lets the agent answer a contract.
 func offering(c Contract, answers map[phase]answer) Option {
+	bound, err := guard.Bind(c) // once, however many agents are given the option
 	return option(func(a *Agent) {
-		bound, err := guard.Bind(c)
 		if err != nil {
 			a.fault("%w", err)
 			return

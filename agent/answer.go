@@ -126,7 +126,7 @@ func (s *step) stored(ctx context.Context, e *envelope.Envelope) ([]*envelope.En
 		return replies, err
 	}
 	told := envelope.NewError(envelope.CodeTransient, guard.ReasonInProgress)
-	told.RetryAfter = leaseTTL
+	told.RetryAfter = s.host.cfg.Terms.Lease
 	row, err := s.host.store.Inbox(ctx, store.InboxKey{Recipient: e.Receiver(), Sender: e.Sender(), MessageID: e.ID()})
 	if err == nil && row.LeaseUntil.After(s.now) {
 		told.RetryAfter = row.LeaseUntil.Sub(s.now)

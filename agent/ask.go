@@ -164,6 +164,9 @@ func (q *question) ready(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if err := q.host.opening(ctx); err != nil {
+		return err
+	}
 	j := jobOf(ctx)
 	if j == nil || j.agent != q.from {
 		return nil

@@ -156,6 +156,7 @@ func (v *auction[Call, Bid]) hold(ctx context.Context) ([]Tender[Bid], error) {
 
 // await reads the exchanges that moved until they are as wanted.
 func (v *auction[Call, Bid]) await(ctx context.Context, a *assembly, done func() bool) error {
+	defer aside(ctx)()
 	running, err := v.host.live()
 	if err != nil {
 		return err

@@ -97,16 +97,16 @@ func (s *seam) bytes(n int) []byte {
 	return b
 }
 
-// id is a UUIDv7 (RFC 9562) of the seam's time and randomness.
+// id is a UUIDv7 (RFC 9562 section 5.7) of the seam's time and randomness, and
+// of nothing else: the library's own counts in the time of the machine.
 func (s *seam) id() string {
-	u, err := uuid.NewV7FromReader(s)
-	if err != nil {
-		panic(fmt.Sprintf("agent: no randomness: %v", err))
-	}
+	u := uuid.UUID(s.bytes(16))
 	ms := s.now().UnixMilli()
 	for i := range 6 {
 		u[i] = byte(ms >> (40 - 8*i))
 	}
+	u[6] = u[6]&0x0f | 0x70
+	u[8] = u[8]&0x3f | 0x80
 	return u.String()
 }
 

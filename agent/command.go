@@ -175,6 +175,7 @@ func (o *order) redrive(ctx context.Context, row store.Outbox) (said string, err
 		err = cannot("the message has just been settled")
 	}
 	if err == nil {
+		o.broken.healed(row.Receiver) // whoever asks for it knows better
 		o.poke()
 	}
 	return said, err

@@ -111,6 +111,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	if err := json.Unmarshal(data, &until); err != nil {
 		return fmt.Errorf("sleep: reading the record: %w", err)
 	}
+	defer aside(ctx)()
 	if !j.host.seam.pass(ctx, until) {
 		return context.Cause(ctx)
 	}

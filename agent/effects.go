@@ -75,7 +75,7 @@ func (s *step) claim(ctx context.Context, e *envelope.Envelope, award bool) (err
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		s.set.Claim = append(s.set.Claim, store.Effect{EffectKey: k, Fingerprint: print, Conversation: h.ConversationID,
-			Status: store.Begun, At: s.now, ExpiresAt: s.now.Add(effectTTL)})
+			Status: store.Begun, At: s.now, ExpiresAt: s.now.Add(s.host.cfg.Terms.Effect)})
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading the effect ledger: %w", err)

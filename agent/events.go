@@ -104,7 +104,10 @@ func (h *Host) watch(ctx context.Context, k store.Key) iter.Seq2[Event, error] {
 			return
 		}
 		for {
-			switch h.seam.wait(sub.ready, running.Done(), ctx.Done()) {
+			back := aside(ctx)
+			ready := h.seam.wait(sub.ready, running.Done(), ctx.Done())
+			back()
+			switch ready {
 			case 1:
 				yield(nil, ErrStopped)
 				return

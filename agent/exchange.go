@@ -185,6 +185,7 @@ func (h *Host) await(ctx, running context.Context, changed <-chan struct{}, by t
 
 // wait returns the act that ended the exchange ok, or the outcome's error.
 func (h *Host) wait(ctx context.Context, k store.Key) (*envelope.Envelope, error) {
+	defer aside(ctx)()
 	running, err := h.live()
 	if err != nil {
 		return nil, err

@@ -187,6 +187,7 @@ func contributed[Contribution any](q *question, log []store.Entry, ids []string)
 // gathered waits until the gather is fenced and the receipts that it needs are
 // there, or have had their time.
 func (h *Host) gathered(ctx context.Context, k store.Key) (protocol.Terminal, protocol.Reduction, error) {
+	defer aside(ctx)()
 	a, err := h.assembly(ctx, k)
 	if err != nil {
 		return "", protocol.Reduction{}, h.cause(ctx, err)

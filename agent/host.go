@@ -45,6 +45,28 @@ type Config struct {
 	MaxRuns int
 	// CarrierTimeout is how long one send may take. Default: 5 s.
 	CarrierTimeout time.Duration
+	// Terms say how long things are held and remembered.
+	Terms Terms
+	// Workers is how many handlers and models run at once. One that waits for
+	// somebody else, in Ask, Gather, Sleep or the like in any of its goroutines,
+	// gives its worker to another meanwhile, and a function given to Publish
+	// needs one only to begin. Default: 256.
+	Workers int
+	// Backlog is how many accepted opening acts may wait for a worker. One that
+	// comes beyond them is answered with nack(capacity, overloaded), which leaves
+	// no trace here: its sender tries again until its deadline. What waits is
+	// taken in the order of its priority and its age. Default: 1024; less than
+	// zero: none.
+	Backlog int
+	// Sends is how many messages are being sent at once, SendsPerPeer how many of
+	// them to one receiver, so that a slow one does not take all. Default: 256
+	// and 32.
+	Sends, SendsPerPeer int
+	// Breaker says when a receiver that cannot be reached is left alone.
+	Breaker Breaker
+	// Drain is how long Stop lets running handlers finish before it tells them to
+	// stop. Default: 5 s; less than zero: not at all.
+	Drain time.Duration
 }
 
 // Host is the process: it owns one store and moves the exchanges of its agents
@@ -61,8 +83,13 @@ type Host struct {
 
 	mu    sync.Mutex
 	state hostState
-	meta  store.Meta
-	keys  map[string]ed25519.PrivateKey
+	// abort cuts a start short, settled is closed when it has ended, and unwanted
+	// says that it was cut short. down is closed when a stop is done.
+	abort         context.CancelCauseFunc
+	settled, down chan struct{}
+	unwanted      bool
+	meta          store.Meta
+	keys          map[string]ed25519.PrivateKey
 	// ring are the public halves, nil before the start. Other hosts read it
 	// while this one starts, so no lock may be needed.
 	ring    atomic.Pointer[map[string]ed25519.PublicKey]
@@ -70,24 +97,20 @@ type Host struct {
 	halt    context.CancelCauseFunc
 	group   group
 
+	dispatch *dispatcher
+
 	jobs    jobs
 	watches watches
 	bus     bus
 	tokens  tokens
-	out     outgoing
+	out     *outgoing
+	broken  circuits
+	beat    heartbeat
 	asked   asked
 	parties assemblies
 
 	quarantine quarantine
 }
-
-type hostState int
-
-const (
-	fresh hostState = iota
-	started
-	ended
-)
 
 // NewHost describes a host of the agents; Start runs it. An agent belongs to
 // one host.
@@ -101,10 +124,19 @@ func NewHost(cfg Config, agents ...*Agent) *Host {
 	if cfg.CarrierTimeout == 0 {
 		cfg.CarrierTimeout = 5 * time.Second
 	}
+	cfg.Terms = cfg.Terms.withDefaults()
+	cfg.Breaker = cfg.Breaker.withDefaults()
+	preset(&cfg.Workers, 256)
+	preset(&cfg.Backlog, 1024)
+	preset(&cfg.Sends, 256)
+	preset(&cfg.SendsPerPeer, 32)
+	preset(&cfg.Drain, 5*time.Second)
 	h := &Host{cfg: cfg, seam: newSeam(cfg.Clock, cfg.Random, cfg.Scheduler), store: cfg.Store, log: cfg.Log,
 		agents: map[string]*Agent{}, keys: map[string]ed25519.PrivateKey{}}
 	h.group.sched = h.seam.sched
-	h.out.wake = make(chan struct{}, 1)
+	h.dispatch = newDispatcher(h)
+	h.down = make(chan struct{})
+	h.out = newOutgoing()
 	for _, a := range agents {
 		uri := h.uri(a.name)
 		if h.agents[uri] != nil {
@@ -121,36 +153,54 @@ func NewHost(cfg Config, agents ...*Agent) *Host {
 	return h
 }
 
+// preset gives a setting that is zero its default.
+func preset[T comparable](setting *T, fallback T) {
+	var zero T
+	if *setting == zero {
+		*setting = fallback
+	}
+}
+
 func (h *Host) uri(name string) string { return "agent://" + h.cfg.Authority + "/" + name }
 
 // Start checks the agents, takes over the work that an earlier host of the
 // same store left behind, and begins to send and receive. It returns when the
-// host is ready; what is wrong with an agent's description is returned here.
-// ctx bounds the start alone. Starting twice is an error.
+// host is ready; what is wrong with an agent's description or the configuration
+// is returned here. ctx bounds the start alone, and Stop cuts it short, which
+// gives ErrStopped. Starting twice is an error.
 func (h *Host) Start(ctx context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.state != fresh {
-		return fmt.Errorf("starting host: %w", errors.New("it was started before"))
-	}
 	if h.store == nil {
 		return errors.New("starting host: Config.Store is nil")
+	}
+	ctx, begun, err := h.begin(ctx)
+	if err == nil {
+		err = h.bringUp(ctx)
+		err = begun(err)
+	}
+	if err != nil {
+		return fmt.Errorf("starting host: %w", err)
+	}
+	return nil
+}
+
+// bringUp makes a host ready that nobody can reach yet.
+func (h *Host) bringUp(ctx context.Context) error {
+	if err := h.cfg.Terms.check(h.cfg.CarrierTimeout); err != nil {
+		return err
 	}
 	var faults []error
 	for _, uri := range h.owners {
 		faults = append(faults, h.agents[uri].check())
 	}
 	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("starting host: %w", err)
+		return err
 	}
 	if err := h.identify(ctx); err != nil {
-		return fmt.Errorf("starting host: %w", err)
+		return err
 	}
 	if err := h.startModels(ctx); err != nil {
-		return fmt.Errorf("starting host: %w", err)
+		return err
 	}
-	h.running, h.halt = context.WithCancelCause(context.WithoutCancel(ctx))
-	h.state = started
 	h.dir.add(Link{transport: inProcess{h}, agents: h.owners, key: h.publicKey})
 	for uri, a := range h.agents {
 		for _, p := range a.peers {
@@ -160,17 +210,12 @@ func (h *Host) Start(ctx context.Context) error {
 		}
 	}
 	if err := h.resume(ctx); err != nil {
-		h.halt(ErrStopped)
-		h.state = ended
-		errs := []error{fmt.Errorf("starting host: %w", err), h.store.Close()}
+		errs := []error{err}
 		for _, m := range h.services() {
 			errs = append(errs, m.Stop(context.WithoutCancel(ctx)))
 		}
-		return errors.Join(errs...)
+		return &resumeError{errors.Join(errs...)}
 	}
-	h.group.Go(h.pump)
-	h.group.Go(h.obey)
-	h.group.Go(h.sweep)
 	return nil
 }
 
@@ -221,60 +266,6 @@ func (h *Host) services() []llm.Service {
 	return list
 }
 
-// Stop ends the host: running handlers are told to stop and waited for until
-// ctx ends, and the store is closed. What was committed goes on when a host is
-// started on the store again. Stopping twice is harmless.
-func (h *Host) Stop(ctx context.Context) error {
-	switch h.end() {
-	case ended:
-		return nil
-	case fresh:
-		if h.store == nil {
-			return nil
-		}
-		return h.store.Close()
-	}
-	var errs []error
-	if h.seam.wait(h.group.Idle(), ctx.Done()) != 0 {
-		errs = append(errs, fmt.Errorf("stopping host: %w", context.Cause(ctx)))
-	}
-	for _, m := range h.services() {
-		errs = append(errs, m.Stop(ctx))
-	}
-	errs = append(errs, h.store.Close())
-	return errors.Join(errs...)
-}
-
-// Kill drops the host as a crash would: nothing more is committed, nothing is
-// waited for, and the store's handle is closed. It is for tests and rehearsals
-// of accidents.
-func (h *Host) Kill() error {
-	h.end()
-	return h.store.Close()
-}
-
-// end lets nothing more begin and returns what the host was until now.
-func (h *Host) end() hostState {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	was := h.state
-	h.state = ended
-	if was == started {
-		h.halt(ErrStopped)
-	}
-	return was
-}
-
-// live returns the context that ends with the host, or ErrStopped.
-func (h *Host) live() (context.Context, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.state != started {
-		return nil, ErrStopped
-	}
-	return h.running, nil
-}
-
 // Connect makes the agents behind the link reachable. It may be called at any
 // time; the newest link to an agent counts. Work that an earlier host left
 // behind goes on as soon as this one starts: connect it before, so that the
@@ -290,13 +281,4 @@ func (h *Host) publicKey(uri string) ed25519.PublicKey {
 		return (*ring)[uri]
 	}
 	return nil
-}
-
-// spawn runs f in a goroutine that Stop waits for.
-func (h *Host) spawn(f func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.state == started {
-		h.group.Go(f)
-	}
 }

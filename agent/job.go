@@ -34,8 +34,10 @@ type job struct {
 	fence      int64
 	// cancelled: the peer withdrew the exchange before this run began, and late:
 	// its time was over too, so that the cancel is all that is left to answer.
-	cancelled, late bool
+	// untouched: no run of it has begun, so that there is nothing to tell.
+	cancelled, late, untouched bool
 
+	seat   *seat
 	mu     sync.Mutex
 	agreed bool
 	equals map[string]int
@@ -74,8 +76,10 @@ type jobs struct {
 // run is a job that runs.
 type run struct {
 	cancel context.CancelCauseFunc
-	// again: more became due while it ran.
-	again bool
+	// again: more became due while it ran, and urgent: a cancel is to be answered.
+	again, urgent bool
+	// lease is what the work is done under, known once it was prepared.
+	lease *lease
 	// window has a token for each thing that the job may tell before the first
 	// one it told is received.
 	window chan struct{}
@@ -116,7 +120,7 @@ func (j *jobs) stop(k store.Key, cause error) (running bool) {
 		return false
 	}
 	r.cancel(cause)
-	r.again = true
+	r.again, r.urgent = true, r.urgent || cause == errStop
 	return true
 }
 
@@ -126,29 +130,41 @@ func (j *jobs) of(k store.Key) *run {
 	return j.running[k]
 }
 
-// end takes a run off and reports whether more became due.
-func (j *jobs) end(k store.Key) (again bool) {
+// end takes a run off and reports whether more became due, and whether that
+// can wait.
+func (j *jobs) end(k store.Key) (again, urgent bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	again = j.running[k].again
+	r := j.running[k]
 	delete(j.running, k)
-	return again
+	return r.again, r.urgent
+}
+
+// remind tells the run to look again when it is done, if there is one.
+func (j *jobs) remind(k store.Key) (running bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := j.running[k]
+	if r != nil {
+		r.again = true
+	}
+	return r != nil
 }
 
 // resume starts the work that an earlier host of the store had in hand.
 func (h *Host) resume(ctx context.Context) error {
 	for _, owner := range h.owners {
-		rows, err := h.store.TakeOver(ctx, owner, h.seam.now().Add(leaseTTL))
+		rows, err := h.store.TakeOver(ctx, owner, h.seam.now().Add(h.cfg.Terms.Lease))
 		if err != nil {
 			return fmt.Errorf("taking over the work of %s: %w", owner, err)
 		}
 		for _, row := range rows {
 			k := store.Key{Owner: owner, Conversation: row.Conversation, Peer: row.Sender}
-			if err := h.renewLease(ctx, k); err != nil {
+			x, err := h.renewLease(ctx, k)
+			if err != nil {
 				return err
 			}
-			release := h.hold(k)
-			h.group.Go(func() { defer release(); h.work(k) })
+			h.resumeJob(ctx, x, row.AcceptedAt)
 		}
 		live, err := h.store.Exchanges(ctx, owner, "")
 		if err != nil {
@@ -162,31 +178,34 @@ func (h *Host) resume(ctx context.Context) error {
 
 // renewLease gives the subscriber of a publication that was interrupted its
 // time again: it was this side that went silent.
-func (h *Host) renewLease(ctx context.Context, k store.Key) error {
+func (h *Host) renewLease(ctx context.Context, k store.Key) (store.Exchange, error) {
 	x, err := h.store.Exchange(ctx, k)
 	if err != nil {
-		return fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
+		return x, fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
 	}
 	if x.State.Protocol != protocol.SubscribeV1 || x.State.LeaseBy.IsZero() || x.State.Done() {
-		return nil
+		return x, nil
 	}
 	x.State = protocol.Renew(x.State, h.seam.now())
 	if err := h.store.Commit(ctx, store.WriteSet{Exchanges: []store.Exchange{x}}); err != nil {
-		return fmt.Errorf("renewing the lease of %s: %w", k.Conversation, err)
+		return x, fmt.Errorf("renewing the lease of %s: %w", k.Conversation, err)
 	}
-	return nil
+	return x, nil
 }
 
 // resumeGathers looks at the gathers among the live exchanges of an owner: the
 // last answer may have come in just before an earlier host ended.
 func (h *Host) resumeGathers(live []store.Exchange) {
-	held := map[store.Key]bool{}
+	var held []store.Key
+	seen := map[store.Key]bool{}
 	for _, x := range live {
-		if x.State.Role == protocol.Initiator && x.State.Protocol == protocol.GatherV1 && x.State.Fence == "" {
-			held[conversationKey(x.Key)] = true
+		k := conversationKey(x.Key)
+		if x.State.Role == protocol.Initiator && x.State.Protocol == protocol.GatherV1 && x.State.Fence == "" && !seen[k] {
+			seen[k] = true
+			held = append(held, k)
 		}
 	}
-	for k := range held {
+	for _, k := range held {
 		h.group.Go(func() {
 			a, err := h.assembly(h.running, k)
 			if err == nil {
@@ -199,40 +218,82 @@ func (h *Host) resumeGathers(live []store.Exchange) {
 	}
 }
 
-func (h *Host) startJob(k store.Key) {
-	release := h.hold(k)
-	h.spawn(func() { defer release(); h.work(k) })
+// startJob puts the work that the exchange calls for in line: what the opening
+// act asks for since then.
+func (h *Host) startJob(k store.Key, opening *envelope.Envelope, since time.Time) {
+	if h.jobs.remind(k) {
+		return
+	}
+	head := opening.Header()
+	h.dispatch.enqueue(waiting{key: k, before: since.Add(putOff(head.Priority)), inner: h.inner(head), release: h.hold(k)})
 }
 
-// work does what is due in an exchange, phase by phase.
-func (h *Host) work(k store.Key) {
-	for again := true; again; {
-		ctx, cancel := context.WithCancelCause(h.running)
-		r := h.jobs.start(k, cancel)
-		if r == nil {
-			cancel(nil)
-			return
-		}
-		h.runJob(ctx, cancel, k)
-		again = h.jobs.end(k) && h.running.Err() == nil
-		cancel(nil)
+// inner reports whether the opening act was sent by work of this very host,
+// which waits for the answer.
+func (h *Host) inner(opening envelope.Header) bool {
+	return opening.Hop > 0 && h.agents[opening.Sender] != nil
+}
+
+// rushJob answers a cancel that no run could be told of.
+func (h *Host) rushJob(k store.Key) { h.dispatch.rush(k, h.hold(k)) }
+
+// resumeJob puts work in line that an earlier host accepted.
+func (h *Host) resumeJob(ctx context.Context, x store.Exchange, since time.Time) {
+	opening, err := h.openingOf(ctx, x)
+	if err != nil {
+		h.report(ctx, WorkFailed, x.Key, err)
+		return
 	}
+	if x.State.Cancel != "" {
+		since = time.Time{}
+	}
+	h.startJob(x.Key, opening, since)
+}
+
+// work does what is due in an exchange. If more becomes due meanwhile, that goes
+// in line again.
+func (h *Host) work(k store.Key, s *seat) {
+	ctx, cancel := context.WithCancelCause(h.running)
+	defer cancel(nil)
+	r := h.jobs.start(k, cancel)
+	if r == nil {
+		return
+	}
+	opening, err := h.runJob(ctx, cancel, k, r, s)
+	again, urgent := h.jobs.end(k)
+	switch {
+	case h.running.Err() != nil:
+	case err != nil:
+		// It cannot be read now. What was accepted is not given up for that.
+		h.report(h.running, WorkFailed, k, err)
+		h.seam.clock.At(h.seam.now().Add(unwrittenBackoff), func() { h.retryJob(k) })
+	case again && urgent:
+		h.rushJob(k)
+	case again && opening != nil:
+		h.startJob(k, opening, h.seam.now())
+	case again:
+		h.retryJob(k)
+	}
+}
+
+// retryJob looks again at work that could not be read.
+func (h *Host) retryJob(k store.Key) {
+	h.dispatch.enqueue(waiting{key: k, before: h.seam.now(), release: h.hold(k)})
 }
 
 // runJob runs the handler of an exchange's phase and concludes it. When the
-// host ends first, the work stays in the inbox for the next host.
-func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k store.Key) {
+// host ends first, the work stays in the inbox for the next host; a result that
+// comes of it all the same is kept. It returns the opening act, and an error
+// when the work could not be read.
+func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k store.Key, r *run, s *seat) (*envelope.Envelope, error) {
 	// A cancel that comes now must find a handler to tell, so that it is answered.
 	j, err := h.prepare(h.running, k)
-	if err != nil {
-		if h.running.Err() == nil {
-			h.report(h.running, WorkFailed, k, err)
-		}
-		return
+	if err != nil || j == nil {
+		return nil, err
 	}
-	if j == nil {
-		return
-	}
+	j.seat = s
+	h.jobs.lease(r, j)
+	h.keepAlive()
 	if j.cancelled {
 		cancel(errStop) // before this run could be told
 	}
@@ -240,22 +301,42 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	defer h.seam.clock.At(j.header.ReplyBy.Add(guard.Skew), func() { cancel(errLapsed) })() // the timer does it in time, if it can be written
 	if j.phase == publishing {
 		defer h.probe(ctx, k)()
+		j.makeRoom()
 	}
 	var res result
-	if err = errStop; !j.late {
+	if err = errStop; !j.late && !j.untouched {
 		res, err = j.run(context.WithValue(ctx, jobKey{}, j))
 	}
-	if h.running.Err() != nil {
-		return
+	if h.running.Err() != nil && (err != nil && !errors.Is(err, errDissent) || j.phase == publishing) {
+		return j.opening, nil // a publisher that is told to stop has not come to the end of its stream
 	}
 	cause := context.Cause(ctx)
-	d := j.pass(h.running, j.decide(res, err, cause), cause)
-	for h.running.Err() == nil {
-		if err = j.conclude(h.running, d); err == nil {
-			return
+	if errors.Is(cause, errFenced) {
+		return j.opening, nil // whoever does it now says what came of it
+	}
+	// What has been done is written down although the host is about to end.
+	last := context.WithoutCancel(h.running)
+	d := j.pass(last, j.decide(res, err, cause), cause)
+	for {
+		if err = j.conclude(last, d); err == nil || errors.Is(err, ErrStopped) {
+			return j.opening, nil
 		}
-		h.report(h.running, WorkFailed, k, err)
+		h.report(last, WorkFailed, k, err)
+		if h.running.Err() != nil {
+			return j.opening, nil
+		}
 		h.pause(h.running, unwrittenBackoff)
+	}
+}
+
+// makeRoom gives the worker of a publication by Go code to others for good: most
+// of its life such a publication waits for something to tell.
+func (j *job) makeRoom() {
+	if j.offer == nil {
+		return
+	}
+	if _, byCode := j.offer.answers[publishing].(goAnswer); byCode {
+		j.seat.stepAside()
 	}
 }
 
@@ -279,7 +360,8 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	}
 	a := h.agents[k.Owner]
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Header().Capability), opening: opening,
-		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late, equals: map[string]int{}}
+		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late,
+		untouched: cancelled && row.Attempt == 1, equals: map[string]int{}}
 	return j, j.negotiated(ctx, x.State)
 }
 

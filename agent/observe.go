@@ -26,6 +26,16 @@ const (
 	Repaired        = "parley.repair"
 	Stepped         = "parley.step"
 
+	// CircuitOpened: a receiver could not be reached several times in a row, or
+	// when it was tried again, and is left alone. Attrs: wait. CircuitClosed: it
+	// was reached again.
+	CircuitOpened = "parley.circuit.opened"
+	CircuitClosed = "parley.circuit.closed"
+
+	// LeaseLost: somebody else has taken over work that runs here; it was told
+	// to stop.
+	LeaseLost = "parley.lease.lost"
+
 	// ContractDeprecated: an exchange was opened under a contract whose peer
 	// has announced its end. Attrs: contract, sunset, replaced_by.
 	ContractDeprecated = "parley.contract.deprecated"
@@ -100,9 +110,9 @@ func levelOf(name string) slog.Level {
 		return slog.LevelInfo
 	case Stepped:
 		return slog.LevelDebug
-	case SendFailed, Repaired:
+	case SendFailed, Repaired, CircuitClosed:
 		return slog.LevelInfo
-	case GuardRefused, AuthRefused, ToolFailed, ContractDeprecated:
+	case GuardRefused, AuthRefused, ToolFailed, ContractDeprecated, CircuitOpened, LeaseLost:
 		return slog.LevelWarn
 	}
 	return slog.LevelError

@@ -166,9 +166,16 @@ func scenes() map[string]scene {
 		agent.ModelFailed:     {model: agenttest.NewScript(agenttest.Fails(&llm.Error{Kind: llm.ErrorBadRequest, Text: secret}))},
 		agent.Repaired:        {model: agenttest.NewScript(agenttest.Calls(agenttest.Call("inform", `{"text": "`+secret+`",}`)))},
 		agent.SendFailed:      {answers: remarks(fine), through: func(next agent.Transport) agent.Transport { return unplugged{next, new(atomic.Bool)} }},
-		agent.MessageDead:     {answers: remarks(fine), through: func(agent.Transport) agent.Transport { return cut{} }},
-		agent.StoreFailed:     {answers: remarks(fine), fails: once(func(w store.WriteSet) bool { return len(w.Exchanges) == 0 && len(w.Deliveries) > 0 })},
-		agent.WorkFailed:      {answers: remarks(fine), fails: once(completes)},
+		agent.CircuitOpened:   {answers: remarks(fine), through: func(agent.Transport) agent.Transport { return cut{} }},
+		agent.CircuitClosed:   {answers: remarks(fine), through: func(next agent.Transport) agent.Transport { return &down{Transport: next, left: 5} }},
+		agent.LeaseLost: {answers: remarks(patient), after: func(t *testing.T, _, other *agent.Agent, _, b *agent.Host, _ *envelope.Envelope) {
+			if _, err := b.Store().TakeOver(t.Context(), other.URI(), time.Now().Add(time.Minute)); err != nil {
+				t.Error(err)
+			}
+		}},
+		agent.MessageDead: {answers: remarks(fine), through: func(agent.Transport) agent.Transport { return cut{} }},
+		agent.StoreFailed: {answers: remarks(fine), fails: once(func(w store.WriteSet) bool { return len(w.Exchanges) == 0 && len(w.Deliveries) > 0 })},
+		agent.WorkFailed:  {answers: remarks(fine), fails: once(completes)},
 		agent.TimerFailed: {answers: remarks(patient), fails: once(func(w store.WriteSet) bool {
 			return slices.ContainsFunc(w.Entries, func(e store.Entry) bool { return e.Kind == store.Fired })
 		})},

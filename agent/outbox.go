@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -17,15 +16,11 @@ import (
 const (
 	// unwrittenBackoff is the wait after a step that could not be committed.
 	unwrittenBackoff = time.Second
-	dueBatch         = 64
+	// dueBatch is how many rows are looked at, maxBatch how many at most when
+	// those at hand must wait.
+	dueBatch = 64
+	maxBatch = 64 << 10
 )
-
-// outgoing is the state of the loop that sends and fires.
-type outgoing struct {
-	wake chan struct{}
-	mu   sync.Mutex
-	busy map[string]bool
-}
 
 // poke makes the loop look again.
 func (h *Host) poke() {
@@ -39,20 +34,9 @@ func (h *Host) poke() {
 func (h *Host) pump() {
 	ctx := h.running
 	for ctx.Err() == nil {
-		due, err := h.store.Due(ctx, h.owners, h.seam.now(), dueBatch)
-		next := due.Next
-		if err != nil {
-			if ctx.Err() != nil {
-				return
-			}
-			h.report(ctx, StoreFailed, store.Key{}, err)
-			next = h.seam.now().Add(firstBackoff)
-		}
-		for _, t := range due.Timers {
-			h.claim("timer "+t.Owner+t.Conversation+t.Peer+string(t.Name), func() bool { return h.fire(ctx, t) })
-		}
-		for _, row := range due.Outbox {
-			h.claim("message "+row.Owner+row.MessageID, func() bool { return h.send(ctx, row) })
+		next := h.look(ctx)
+		if ctx.Err() != nil {
+			return
 		}
 		stop := func() {}
 		if !next.IsZero() {
@@ -63,27 +47,43 @@ func (h *Host) pump() {
 	}
 }
 
+// look does what is due and returns when to look again although nothing else
+// happens, zero if never.
+func (h *Host) look(ctx context.Context) time.Time {
+	// Those whose receivers have no room, or are left alone, stay due. They may
+	// fill a batch: then a larger one has somebody else's too.
+	for limit := dueBatch; ; limit *= 4 {
+		now := h.seam.now()
+		due, err := h.store.Due(ctx, h.owners, now, limit)
+		if err != nil {
+			if ctx.Err() == nil {
+				h.report(ctx, StoreFailed, store.Key{}, err)
+			}
+			return now.Add(h.cfg.Terms.RetryFirst)
+		}
+		for _, t := range due.Timers {
+			h.claim("timer "+t.Owner+t.Conversation+t.Peer+string(t.Name), func() bool { return h.fire(ctx, t) })
+		}
+		handed, next := h.post(ctx, due.Outbox, now)
+		if handed > 0 || len(due.Outbox) < limit || limit >= maxBatch {
+			return sooner(due.Next, next)
+		}
+	}
+}
+
 // claim runs f unless the same thing is running already, and looks again
 // afterwards, since what was done may have made something else due. When f
 // could not write what it did, as on a full disk, the same thing is still due:
 // it is claimed for a while longer, so that nobody tries in a circle.
 func (h *Host) claim(name string, f func() (written bool)) {
-	h.out.mu.Lock()
-	defer h.out.mu.Unlock()
-	if h.out.busy == nil {
-		h.out.busy = map[string]bool{}
-	}
-	if h.out.busy[name] {
+	if !h.out.take(name) {
 		return
 	}
-	h.out.busy[name] = true
+	release := func() {
+		h.out.drop(name)
+		h.poke()
+	}
 	h.spawn(func() {
-		release := func() {
-			h.out.mu.Lock()
-			delete(h.out.busy, name)
-			h.out.mu.Unlock()
-			h.poke()
-		}
 		if f() {
 			release()
 			return
@@ -193,11 +193,15 @@ func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) (*en
 	if err != nil {
 		return nil, nil, err
 	}
+	host := ctx
 	ctx, cancel := until(ctx, h.seam.clock, h.seam.now().Add(h.cfg.CarrierTimeout))
 	defer cancel()
 	replies, err := carrier.Send(ctx, e.Resend(attempt, token).Bytes())
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
+	}
+	if host.Err() == nil {
+		h.carried(host, row.Key(), err)
 	}
 	return e, replies, err
 }

@@ -66,7 +66,9 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 			keep(c, data, err)
 		}
 	}
+	back := aside(ctx)
 	t.job.host.seam.wait(peers.Idle())
+	back()
 	for _, c := range r.calls {
 		if c.fault == nil && c.function.ends() {
 			r.results[c.id] = mustJSON(outcome{Outcome: "not-taken", Reason: "calls-first"})

@@ -82,7 +82,10 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 	if r == nil {
 		return ErrOutside // the work it belongs to has ended
 	}
-	if j.host.seam.wait(r.window, ctx.Done()) != 0 {
+	back := aside(ctx)
+	room := j.host.seam.wait(r.window, ctx.Done()) == 0
+	back()
+	if !room {
 		return context.Cause(ctx)
 	}
 	sent := false

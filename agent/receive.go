@@ -5,20 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
-)
-
-// The terms on which received messages are kept.
-const (
-	leaseTTL   = 30 * time.Second
-	inboxTTL   = 24 * time.Hour
-	inboxGrace = time.Hour
-	effectTTL  = 7 * 24 * time.Hour
 )
 
 // keyOf names the exchange of a received message.
@@ -40,9 +31,9 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 			return err
 		}
 		verdict := guard.Admit(view, e)
-		if verdict == nil && s.x.Version == 0 && e.Act() != envelope.Cancel {
+		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
 			release() // of an earlier try
-			release, verdict = h.occupy(k)
+			release, verdict = h.occupy(e)
 		}
 		if verdict == nil {
 			verdict, err = s.checkEffect(ctx, e)
@@ -87,7 +78,7 @@ func (h *Host) note(v *guard.Violation, e *envelope.Envelope) {
 
 func (s *step) view(ctx context.Context, caller string, e *envelope.Envelope) (guard.View, error) {
 	a := s.host.agents[e.Receiver()]
-	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller}
+	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller, MaxReplyBy: s.host.cfg.Terms.MaxReplyBy}
 	if s.x.Version > 0 {
 		v.Exchange = &s.x.State
 	}
@@ -158,13 +149,10 @@ func (s *step) enter(e *envelope.Envelope) {
 	row := store.Inbox{
 		InboxKey: store.InboxKey{Recipient: e.Receiver(), Sender: e.Sender(), MessageID: e.ID()},
 		Digest:   e.Digest(), Conversation: e.Conversation(), Seq: e.Seq(),
-		Status: store.Settled, Attempt: 1, AcceptedAt: s.now, ExpiresAt: s.now.Add(inboxTTL),
-	}
-	if keep := e.ReplyBy().Add(inboxGrace); keep.After(row.ExpiresAt) {
-		row.ExpiresAt = keep
+		Status: store.Settled, Attempt: 1, AcceptedAt: s.now, ExpiresAt: s.host.cfg.Terms.remember(s.now, e.ReplyBy()),
 	}
 	if s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
-		row.Status, row.LeaseUntil = store.InProgress, s.now.Add(leaseTTL)
+		row.Status, row.LeaseUntil = store.InProgress, s.now.Add(s.host.cfg.Terms.Lease)
 	}
 	s.set.Accept = append(s.set.Accept, row)
 }

@@ -8,31 +8,8 @@ import (
 	"github.com/parley-agents/parley/store"
 )
 
-// The terms on which messages are sent again when their author says nothing.
-const (
-	firstBackoff = 500 * time.Millisecond
-	maxBackoff   = time.Minute
-)
-
 // noJitter is the word of a retry policy whose waits are not spread.
 const noJitter = "none"
-
-// Resend says how the opening act is sent again until it is received: at most
-// MaxAttempts times, after waits that begin with Backoff (0.5 s if it is 0) and
-// double up to a minute, or up to Backoff if that is longer. With the jitter
-// "full" each wait is drawn evenly from nothing to that, with "none" it is just
-// that. Default: 0.5 s, full, as often as there is time for.
-//
-// A message whose attempts are used up is a dead letter at once. Its exchange
-// ends at its deadline, as one whose peer is silent does: until then an operator
-// may have the message sent again.
-func Resend(p envelope.RetryPolicy) AskOption {
-	return askOption(func(q *question) { q.resend = &p })
-}
-
-// Priority says how urgent the opening act is, "low", "normal" or "high": what
-// is more urgent leaves first. It is a hint to the receiver too. Default: normal.
-func Priority(p string) AskOption { return askOption(func(q *question) { q.priority = p }) }
 
 // hinted writes what the act's author said about its way into its outbox row.
 func hinted(row store.Outbox, h envelope.Header) store.Outbox {
@@ -52,7 +29,7 @@ func spent(row store.Outbox, attempts int) bool {
 // backoff is the wait before a message is sent again after that many attempts:
 // exponential, and by default with full jitter.
 func (h *Host) backoff(row store.Outbox, attempts int) time.Duration {
-	ceiling := ceiling(row, attempts)
+	ceiling := h.ceiling(row, attempts)
 	if row.Jitter == noJitter {
 		return ceiling
 	}
@@ -61,15 +38,15 @@ func (h *Host) backoff(row store.Outbox, attempts int) time.Duration {
 }
 
 // ceiling is the longest wait after that many attempts.
-func ceiling(row store.Outbox, attempts int) time.Duration {
+func (h *Host) ceiling(row store.Outbox, attempts int) time.Duration {
 	wait := row.Backoff
 	if wait <= 0 {
-		wait = firstBackoff
+		wait = h.cfg.Terms.RetryFirst
 	}
 	if row.MaxAttempts > 0 {
 		attempts = (attempts-1)%row.MaxAttempts + 1
 	}
-	longest := max(maxBackoff, wait)
+	longest := max(h.cfg.Terms.RetryMax, wait)
 	for range min(attempts-1, 63) {
 		if wait = 2 * wait; wait >= longest {
 			return longest

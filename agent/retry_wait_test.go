@@ -34,7 +34,7 @@ func TestAWaitIsNeverLongerThanItsAuthorSaidNorNothing(t *testing.T) {
 		} else {
 			longest = first
 		}
-		h := &Host{seam: newSeam(nil, nil, nil)}
+		h := &Host{seam: newSeam(nil, nil, nil), cfg: Config{Terms: Terms{}.withDefaults()}}
 		got := h.backoff(row, attempts)
 		if got < time.Millisecond || got > longest {
 			t.Fatalf("the wait after %d attempts is %v, want at most %v", attempts, got, longest)

@@ -68,7 +68,7 @@ func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*
 func (h *Host) steps(ctx context.Context, now time.Time, read func() ([]store.Exchange, error), plan func([]*step) error) ([]*step, error) {
 	var k store.Key
 	for range maxConflicts {
-		if _, err := h.live(); err != nil {
+		if err := h.moving(ctx); err != nil {
 			return nil, err
 		}
 		exchanges, err := read()
@@ -159,6 +159,9 @@ func (s *step) follow(ctx context.Context) {
 	for _, f := range s.after {
 		f()
 	}
+	if s.ended {
+		s.host.dispatch.forget(k)
+	}
 	s.host.watches.wake(k)
 	s.host.bus.tell(k, nil)
 	s.host.report(ctx, Stepped, k, nil, slog.Int64("version", s.x.Version+1), slog.String("state", string(s.x.State.State)))
@@ -201,7 +204,9 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 				}
 				continue
 			}
-			s.work()
+			if err := s.work(ctx); err != nil {
+				return err
+			}
 		case protocol.Stop:
 			s.stop(in)
 		case protocol.Absorb:
@@ -233,13 +238,18 @@ func (s *step) acknowledge(ctx context.Context, in protocol.Input) error {
 
 // work starts the handler once the step is committed, unless the step itself
 // ends the exchange.
-func (s *step) work() {
+func (s *step) work(ctx context.Context) error {
 	k := s.x.Key
+	opening, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
 	s.after = append(s.after, func() {
 		if !s.ended {
-			s.host.startJob(k)
+			s.host.startJob(k, opening, s.now)
 		}
 	})
+	return nil
 }
 
 func (s *step) stop(in protocol.Input) {
@@ -249,7 +259,7 @@ func (s *step) stop(in protocol.Input) {
 	}
 	s.after = append(s.after, func() {
 		if !s.host.jobs.stop(k, cause) && cause == errStop {
-			s.host.startJob(k) // nobody runs that could answer the cancel
+			s.host.rushJob(k) // nobody runs that could answer the cancel
 		}
 	})
 }

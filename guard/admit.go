@@ -37,6 +37,8 @@ type View struct {
 	// Exchange is the exchange that the message belongs to, nil when there is
 	// none.
 	Exchange *protocol.Exchange
+	// MaxReplyBy is how far ahead a deadline may lie, 0 for however far.
+	MaxReplyBy time.Duration
 	// Contract resolves a capability, nil when the receiver does not have it.
 	Contract func(capability string) *Contract
 }
@@ -205,11 +207,19 @@ func deadline(v View, e *envelope.Envelope) *Violation {
 	late := &Violation{Rule: "deadline", Answer: Reject, Code: envelope.CodeDeadline, Reason: ReasonLate, Pointer: "/reply_by"}
 	by := e.ReplyBy()
 	if v.Exchange == nil {
-		if opens(v, e) && passed(v.Now, by, 0) {
+		switch {
+		case !opens(v, e):
+			return nil
+		case passed(v.Now, by, 0):
 			late.Answer = Decline
 			return late
 		}
-		return nil
+		return remote(v, e, Decline)
+	}
+	if negotiates(e) {
+		if far := remote(v, e, Reject); far != nil {
+			return far
+		}
 	}
 	if fences(e) {
 		return nil
@@ -225,6 +235,17 @@ func deadline(v View, e *envelope.Envelope) *Violation {
 		return late
 	}
 	return nil
+}
+
+// remote refuses a deadline that lies too far ahead: whoever sets it would hold
+// what stands behind it for as long. It is this receiver's rule and not a matter
+// of time, so its code is not deadline, and no message of that deadline will do.
+func remote(v View, e *envelope.Envelope, a Answer) *Violation {
+	if v.MaxReplyBy == 0 || !e.ReplyBy().After(v.Now.Add(v.MaxReplyBy+Skew)) {
+		return nil
+	}
+	return &Violation{Rule: "deadline", Answer: a, Code: envelope.CodePermanent, Reason: ReasonPolicy, Pointer: "/reply_by",
+		Want: "no more than " + v.MaxReplyBy.String() + " ahead"}
 }
 
 // negotiates reports whether the act sets a deadline anew: a cfp, a proposal or

@@ -24,6 +24,9 @@ func seen(t testing.TB, m message) func(*guard.View) {
 	return func(v *guard.View) { v.Seen = &digest }
 }
 
+// furthest bounds how far ahead a deadline may lie.
+func furthest(d time.Duration) func(*guard.View) { return func(v *guard.View) { v.MaxReplyBy = d } }
+
 type judged struct {
 	name    string
 	message message
@@ -64,6 +67,8 @@ func TestWhoIsAnsweredWhatOnAnOpeningAct(t *testing.T) {
 		{"within the skew", request, later(61 * time.Second), verdict{}},
 		{"after the deadline", request, later(61*time.Second + 1), late},
 		{"a late duplicate", request, func(v *guard.View) { seen(t, request)(v); later(time.Hour)(v) }, verdict{"duplicate", guard.Repeat, "", "", ""}},
+		{"as far ahead as is allowed", request, furthest(59 * time.Second), verdict{}},
+		{"too far ahead", request, furthest(59*time.Second - 1), verdict{"deadline", guard.Decline, permanent, "policy", "/reply_by"}},
 		{"at the hop limit", say(1, planner, "request", hop(8)), nil, verdict{}},
 		{"beyond the hop limit", say(1, planner, "request", hop(9)), nil, hops},
 		{"an act that opens nothing", say(1, planner, "cfp"), nil, verdict{"legality", guard.Deny, permanent, "wrong-role", "/performative"}},

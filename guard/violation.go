@@ -102,6 +102,7 @@ const (
 	ReasonSequenceGap         = "sequence-gap"
 	ReasonStaleGeneration     = "stale-generation"
 	ReasonLate                = "late"
+	ReasonPolicy              = "policy"
 	ReasonHopLimit            = "hop-limit"
 	ReasonPostTerminal        = "post-terminal"
 	ReasonInProgress          = "in-progress"

@@ -3,70 +3,68 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/parley-agents/parley/store"
 )
 
 // apply writes one set in the transaction that is open. It ends at the first
 // part that does not fit; the caller then rolls back.
-func (w *writer) apply(ctx context.Context, set store.WriteSet) error {
-	if err := set.Check(); err != nil {
+func (w *writer) apply(ctx context.Context, set prepared) error {
+	w.clean = true
+	if err := each(ctx, w, set.exchanges, w.putExchange); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Exchanges, w.putExchange); err != nil {
+	if err := each(ctx, w, set.entries, w.appendEntry); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Entries, w.appendEntry); err != nil {
+	if err := each(ctx, w, set.Accept, w.acceptInbox); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Accept, w.acceptInbox); err != nil {
+	if err := each(ctx, w, set.Settle, w.settleInbox); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Settle, w.settleInbox); err != nil {
+	if err := each(ctx, w, set.DropUnsent, w.dropUnsent); err != nil {
 		return err
 	}
-	if err := each(ctx, set.DropUnsent, w.dropUnsent); err != nil {
+	if err := each(ctx, w, set.Outbox, w.post); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Outbox, w.post); err != nil {
+	if err := each(ctx, w, set.Deliveries, w.deliver); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Deliveries, w.deliver); err != nil {
+	if err := each(ctx, w, set.Redrive, w.redrive); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Redrive, w.redrive); err != nil {
+	if err := each(ctx, w, set.Claim, w.claimEffect); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Claim, w.claimEffect); err != nil {
+	if err := each(ctx, w, set.Effects, w.putEffect); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Effects, w.putEffect); err != nil {
+	if err := each(ctx, w, set.Release, w.releaseEffect); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Release, w.releaseEffect); err != nil {
+	if err := each(ctx, w, set.Turns, w.insertTurn); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Turns, w.insertTurn); err != nil {
+	if err := each(ctx, w, set.Bury, w.bury); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Bury, w.bury); err != nil {
+	if err := each(ctx, w, set.Unbury, w.unbury); err != nil {
 		return err
 	}
-	if err := each(ctx, set.Unbury, w.unbury); err != nil {
-		return err
-	}
-	return each(ctx, set.Answers, w.answer)
+	return each(ctx, w, set.Answers, w.answer)
 }
 
-func each[T any](ctx context.Context, list []T, write func(context.Context, T) error) error {
+// each writes parts of a set. One that does not fit writes nothing of itself.
+func each[T any](ctx context.Context, w *writer, list []T, write func(context.Context, T) error) error {
 	for _, one := range list {
 		if err := write(ctx, one); err != nil {
 			return err
 		}
+		w.clean = false
 	}
 	return nil
 }
@@ -91,54 +89,43 @@ func exists(ctx context.Context, stmt *sql.Stmt, args ...any) (bool, error) {
 	return err == nil, err
 }
 
-func (w *writer) putExchange(ctx context.Context, x store.Exchange) error {
-	what := fmt.Sprintf("write the exchange of %s with %s in conversation %s", x.Owner, x.Peer, x.Conversation)
-	body, err := json.Marshal(x.State)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+func (w *writer) putExchange(ctx context.Context, x exchangeRow) error {
+	stmt := w.stmt.insertExchange
+	if x.version != 0 {
+		stmt = w.stmt.updateExchange
 	}
-	stmt, args := w.stmt.insertExchange, []any{
-		x.State.Protocol, string(x.State.Role), string(x.State.State), string(x.State.Outcome()), string(body),
-		x.Correlation, x.Parent.Conversation, x.Parent.Peer, x.Final, millis(x.OpenedAt), millis(x.EndedAt),
-		x.Owner, x.Conversation, x.Peer,
-	}
-	if x.Version != 0 {
-		stmt, args = w.stmt.updateExchange, append(args, x.Version)
-	}
-	written, err := exec(ctx, stmt, args...)
+	written, err := exec(ctx, stmt, x.values...)
 	if err == nil && !written {
 		err = store.ErrConflict
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("%s: %w", x, err)
 	}
-	return w.putTimers(ctx, x)
-}
-
-func (w *writer) putTimers(ctx context.Context, x store.Exchange) error {
-	_, err := w.stmt.clearTimers.ExecContext(ctx, x.Owner, x.Conversation, x.Peer)
-	for name, at := range x.State.Timers() {
-		if err == nil {
-			// Rounded up: a timer that fires before its time is ignored.
-			_, err = w.stmt.insertTimer.ExecContext(ctx, x.Owner, x.Conversation, x.Peer, string(name),
-				at.Add(time.Millisecond-1).UnixMilli())
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("write the timers of %s with %s in conversation %s: %w", x.Owner, x.Peer, x.Conversation, err)
+	if err := w.putTimers(ctx, x); err != nil {
+		return fmt.Errorf("%s: its timers: %w", x, err)
 	}
 	return nil
 }
 
-func (w *writer) appendEntry(ctx context.Context, e store.Entry) error {
-	var (
-		last int64
-		prev sum
-	)
-	err := w.stmt.head.QueryRowContext(ctx, e.Owner, e.Conversation).Scan(&last, &prev)
-	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		e.Index = last + 1
-		e.Hash = store.Link(prev, e)
+// putTimers leaves alone what stays as it is: most steps move no timer, and
+// one that moves is written to three indexes.
+func (w *writer) putTimers(ctx context.Context, x exchangeRow) error {
+	if x.version != 0 {
+		if _, err := w.stmt.clearTimers.ExecContext(ctx, x.Owner, x.Conversation, x.Peer, x.running); err != nil {
+			return err
+		}
+	}
+	for _, t := range x.timers {
+		if _, err := w.stmt.putTimer.ExecContext(ctx, x.Owner, x.Conversation, x.Peer, t.name, t.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) appendEntry(ctx context.Context, e entryRow) error {
+	err := w.link(ctx, &e.Entry)
+	if err == nil {
 		err = w.insertEntry(ctx, e)
 	}
 	if err != nil {
@@ -149,13 +136,12 @@ func (w *writer) appendEntry(ctx context.Context, e store.Entry) error {
 
 // insertEntry writes an entry beside its envelope, or beside what the blob
 // that holds the body of a large one leaves of it.
-func (w *writer) insertEntry(ctx context.Context, e store.Entry) error {
-	rest, cut, blob, err := w.keep(ctx, e.Envelope)
-	if err != nil {
+func (w *writer) insertEntry(ctx context.Context, e entryRow) error {
+	if err := w.putBody(ctx, e.parts); err != nil {
 		return err
 	}
-	_, err = w.stmt.append.ExecContext(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
-		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, rest, blob, e.Note, cut)
+	_, err := w.stmt.append.ExecContext(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
+		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, e.rest, e.blob, e.Note, e.cut)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -14,19 +15,34 @@ import (
 // and a receiver on one machine each log.
 const inlineEnvelope = 64 << 10
 
-// keep stores the body of a large envelope as a blob. It returns what is to
-// stand in the entry, where in that the blob belongs, and the blob's name, nil
-// if the envelope is small.
-func (w *writer) keep(ctx context.Context, envelope []byte) (rest []byte, cut int, name []byte, err error) {
+// parts is an envelope as it is stored: what stands in its row, where in that
+// its body belongs, and the blob that holds the body, nil if the envelope is
+// small.
+type parts struct {
+	rest       []byte
+	cut        int
+	blob, body []byte
+}
+
+// take takes an envelope apart.
+func take(envelope []byte) parts {
 	if len(envelope) <= inlineEnvelope {
-		return envelope, 0, nil, nil
+		return parts{rest: envelope}
 	}
 	rest, cut, body := split(envelope)
 	sum := sha256.Sum256(body)
-	if _, err := w.stmt.putBlob.ExecContext(ctx, sum[:], body); err != nil {
-		return nil, 0, nil, fmt.Errorf("keep the body of an envelope of %d bytes: %w", len(envelope), err)
+	return parts{rest, cut, sum[:], body}
+}
+
+// putBody stores the blob of a large envelope.
+func (w *writer) putBody(ctx context.Context, p parts) error {
+	if p.blob == nil {
+		return nil
 	}
-	return rest, cut, sum[:], nil
+	if _, err := w.stmt.putBlob.ExecContext(ctx, p.blob, p.body); err != nil {
+		return fmt.Errorf("keep the body of an envelope, %d bytes: %w", len(p.body), err)
+	}
+	return nil
 }
 
 // split takes the content out of an envelope, or all of it if it has none.
@@ -38,10 +54,13 @@ func split(envelope []byte) (rest []byte, cut int, body []byte) {
 	return slices.Concat(envelope[:from], envelope[to:]), from, envelope[from:to]
 }
 
+// errBody: the body of a large envelope is not what was taken out of it.
+var errBody = errors.New("the envelope cannot be put together")
+
 // join puts back what split took out.
 func join(rest []byte, cut int, body []byte) ([]byte, error) {
 	if cut < 0 || cut > len(rest) || len(body) == 0 {
-		return nil, fmt.Errorf("a body of %d bytes belongs at byte %d of an envelope of %d bytes", len(body), cut, len(rest))
+		return nil, fmt.Errorf("%w: a body of %d bytes belongs at byte %d of an envelope of %d bytes", errBody, len(body), cut, len(rest))
 	}
 	return slices.Concat(rest[:cut], body, rest[cut:]), nil
 }

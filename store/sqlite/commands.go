@@ -16,7 +16,7 @@ func (w *writer) keepCommand(ctx context.Context, c store.Command) error {
 	err := c.Check()
 	if err == nil {
 		var written bool
-		written, err = exec(ctx, w.stmt.keepCommand, c.ID, c.Verb, c.Owner, c.Conversation, c.Peer, c.MessageID, string(c.Source), c.By, millis(c.At))
+		written, err = exec(ctx, w.stmt.keepCommand, commandValues(c)...)
 		if err == nil && !written {
 			err = store.ErrDuplicate
 		}
@@ -25,6 +25,13 @@ func (w *writer) keepCommand(ctx context.Context, c store.Command) error {
 		return fmt.Errorf("post command %s: %w", c.ID, err)
 	}
 	return nil
+}
+
+const keepCommand = `INSERT INTO command (id, verb, owner, conversation, peer, message_id, source, asked_by, at_ms, answer, error)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '') ON CONFLICT DO NOTHING`
+
+func commandValues(c store.Command) []any {
+	return []any{c.ID, c.Verb, c.Owner, c.Conversation, c.Peer, c.MessageID, string(c.Source), c.By, millis(c.At)}
 }
 
 func (w *writer) answer(ctx context.Context, a store.CommandAnswer) error {

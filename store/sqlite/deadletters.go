@@ -27,12 +27,12 @@ func (w *writer) bury(ctx context.Context, d store.DeadLetter) error {
 }
 
 func (w *writer) insertLetter(ctx context.Context, d store.DeadLetter) error {
-	rest, cut, blob, err := w.keep(ctx, d.Envelope)
-	if err != nil {
+	p := take(d.Envelope)
+	if err := w.putBody(ctx, p); err != nil {
 		return err
 	}
-	_, err = w.stmt.bury.ExecContext(ctx, append(letterValues(d.DeadKey), d.Conversation, d.Reason, d.LastError, d.Attempts,
-		millis(d.At), rest, cut, blob)...)
+	_, err := w.stmt.bury.ExecContext(ctx, append(letterValues(d.DeadKey), d.Conversation, d.Reason, d.LastError, d.Attempts,
+		millis(d.At), p.rest, p.cut, p.blob)...)
 	return err
 }
 

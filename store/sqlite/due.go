@@ -62,13 +62,13 @@ func (s *Store) dueIn(ctx context.Context, in inTx, owners map[string]bool, now 
 // of each rank are enough for the first of all.
 func (s *Store) leaving(ctx context.Context, outbox agenda[store.Outbox], now int64, limit int) ([]store.Outbox, error) {
 	// Mostly all are of one rank.
-	var any [store.Low + 1]bool
-	if err := outbox.in(s.query.ranks).QueryRowContext(context.WithoutCancel(ctx), now).Scan(&any[store.High], &any[store.Normal], &any[store.Low]); err != nil {
+	var waits [store.Low + 1]bool
+	if err := outbox.in(s.query.ranks).QueryRowContext(context.WithoutCancel(ctx), now).Scan(&waits[store.High], &waits[store.Normal], &waits[store.Low]); err != nil {
 		return nil, err
 	}
 	var found []store.Outbox
 	for rank := store.High; rank <= store.Low; rank++ {
-		if !any[rank] {
+		if !waits[rank] {
 			continue
 		}
 		more, err := outbox.due(ctx, limit, now, int(rank))

@@ -78,7 +78,8 @@ func TestAnInspectorWritesNothing(t *testing.T) {
 	_, takeOver := s.TakeOver(ctx, "a", time.Time{})
 	_, meta := s.Meta(ctx, store.Meta{})
 	_, identity := s.Identity(ctx, store.Identity{})
-	for what, err := range map[string]error{"take over": takeOver, "meta": meta, "identity": identity,
+	_, sweep := s.Sweep(ctx, time.UnixMilli(1), time.Time{}, 1)
+	for what, err := range map[string]error{"sweep": sweep, "post": s.Post(ctx, asking(1)), "take over": takeOver, "meta": meta, "identity": identity,
 		"commit": s.Commit(ctx, store.WriteSet{}), "renew": s.Renew(ctx, store.InboxKey{}, 1, time.Time{})} {
 		if !errors.Is(err, store.ErrReadOnly) {
 			t.Errorf("%s: got %v, want read only", what, err)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -121,7 +122,7 @@ func TestAFullDiskWritesNothingAndTheWriterGoesOn(t *testing.T) {
 	}
 	limit("1") // SQLite takes the present size instead
 	err := s.Commit(ctx, turn(1, 1<<20))
-	if err == nil || !strings.Contains(err.Error(), "full") {
+	if !errors.Is(err, store.ErrFull) {
 		t.Fatalf("got %v, want a full disk", err)
 	}
 	if log, err := s.Log(ctx, k.Owner, k.Conversation, 0); err != nil || len(log) != 0 {

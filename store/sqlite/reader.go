@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/parley-agents/parley/store"
 )
@@ -43,9 +44,15 @@ func (s *Store) snapshot(ctx context.Context, do func(inTx) error) error {
 	})
 }
 
+// readTime bounds one query, because the write-ahead log cannot be cut back
+// while a query needs what is in it.
+const readTime = 30 * time.Second
+
 // visit runs a query and yields its rows one after another, until yield says
-// that it wants no more.
+// that it wants no more, ctx ends or readTime is over.
 func visit[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), yield func(T) (more bool), args ...any) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
 	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func scanEntry(r row) (store.Entry, error) {
 		return store.Entry{}, err
 	}
 	if e.Envelope, err = whole(e.Envelope, cut, body); err != nil {
-		return store.Entry{}, fmt.Errorf("entry %d of the log of %s in conversation %s: %w", e.Index, e.Owner, e.Conversation, err)
+		return e, fmt.Errorf("entry %d of the log of %s in conversation %s: %w", e.Index, e.Owner, e.Conversation, err)
 	}
 	return e, nil
 }

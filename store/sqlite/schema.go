@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -56,6 +57,20 @@ func present(ctx context.Context, db *sql.DB) error {
 		return tooNew(version)
 	case version < latestVersion:
 		return fmt.Errorf("the file has schema version %d and this program reads version %d: let a host open it once", version, latestVersion)
+	}
+	return nil
+}
+
+// known checks that the file has a schema of this program, present or earlier.
+func known(ctx context.Context, db *sql.DB) error {
+	version, err := schemaVersion(ctx, db)
+	switch {
+	case err != nil:
+		return err
+	case version > latestVersion:
+		return tooNew(version)
+	case version == 0:
+		return errors.New("the file is empty: it is not a parley store")
 	}
 	return nil
 }

@@ -3,7 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"net/url"
+	"os"
 )
 
 // How space is given back, in pages of 4 KiB.
@@ -39,6 +42,56 @@ func (s *Store) giveBack(ctx context.Context) error {
 // incremental is the mode of auto_vacuum in which a file gives back free pages
 // when it is told to.
 const incremental = 2
+
+// Compact rewrites the store in the file at path without its free space, while
+// no host runs: it takes the lock that a host would hold, and returns an error
+// that wraps store.ErrInUse if one holds it. From then on the file gives free
+// space back by itself when it is swept, also if it was made before there was a
+// way to. It returns by how many bytes the file became smaller.
+//
+// It needs room for a second copy of the store while it works. If it fails, or
+// ctx ends first, the store is as it was.
+func Compact(ctx context.Context, path string) (freed int64, err error) {
+	path, err = resolve(path)
+	if err != nil {
+		return 0, fmt.Errorf("compact store: %w", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return 0, fmt.Errorf("compact store: %w", err)
+	}
+	held, err := lock(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, held.Close()) }()
+	err = onFile(ctx, path, url.Values{"mode": {"rw"}, "_synchronous": {"FULL"}}, func(db *sql.DB) error {
+		if err := present(ctx, db); err != nil {
+			return err
+		}
+		before, err := size(ctx, db)
+		if err != nil {
+			return err
+		}
+		if err := prepareSpace(ctx, db); err != nil {
+			return err
+		}
+		if _, err := db.ExecContext(ctx, "VACUUM"); err != nil {
+			return err
+		}
+		after, err := size(ctx, db)
+		freed = before - after
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("compact store %s: %w", path, err)
+	}
+	return freed, nil
+}
+
+func size(ctx context.Context, db *sql.DB) (bytes int64, err error) {
+	err = db.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&bytes)
+	return bytes, err
+}
 
 // prepareSpace makes a new file one that can give space back. A file with
 // tables in it keeps its mode.

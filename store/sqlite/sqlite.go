@@ -2,11 +2,18 @@
 // engine, for all agents of one machine's host.
 //
 // A store has one writer: a goroutine with the only connection that may
-// write, which commits each write set in a transaction of its own with
+// write. It commits whatever write sets wait together in one transaction with
 // synchronous=FULL, so that what Commit has acknowledged survives a loss of
-// power. Readers have a small pool of read-only connections and never wait
-// for the writer. An operating-system lock beside the file keeps a second
-// host out; it needs a system with flock: Linux, macOS or a BSD.
+// power and many callers share what that costs; a lone caller waits for
+// nobody. Each set is answered as if it had been alone. Readers have a small
+// pool of read-only connections and never wait for the writer, nor it for
+// them. An operating-system lock beside the file keeps a second host out; it
+// needs a system with flock: Linux, macOS or a BSD.
+//
+// The write-ahead log, the file with the suffix -wal, is kept below 64 MiB, and
+// a single set's size beyond that if it is larger. A read that holds on to an
+// old state of the store, such as a backup by another process, lets it grow for
+// as long; with the next commit after that it shrinks again.
 //
 // SQLite comes through cgo, or as Go code where a program is built without
 // cgo or with the build tag purego. Both read each other's files.
@@ -72,7 +79,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	w, err := openWriter(ctx, path)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), held.Close())
+		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, named(err)), held.Close())
 	}
 	s := newStore()
 	s.lock, s.writer = held, w

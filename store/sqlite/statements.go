@@ -44,20 +44,22 @@ const line = "outbox e WHERE e.status = 'pending' AND e.overtakes = 0 AND (e.own
 
 // statements are what the writer runs.
 type statements struct {
-	begin, commit, rollback *sql.Stmt
+	begin, commit, rollback                 *sql.Stmt
+	savepoint, rollbackTo, releaseSavepoint *sql.Stmt
+	fold                                    *sql.Stmt
 
 	keepMeta, meta, keepIdentity, identity *sql.Stmt
 	takeOver, inProgress                   *sql.Stmt
 
-	insertExchange, updateExchange, clearTimers, insertTimer *sql.Stmt
-	head, putBlob, append                                    *sql.Stmt
-	accept, settle, renew, accepted                          *sql.Stmt
-	dropUnsent, insertOutbox, deliver, posted                *sql.Stmt
-	moveUp, moveUpBehind, redrive                            *sql.Stmt
-	claimEffect, putEffect, release, insertTurn              *sql.Stmt
-	bury, unbury, buriedBlob, dropBlob                       *sql.Stmt
-	keepCommand, answer, asked                               *sql.Stmt
-	sweep                                                    sweepStatements
+	insertExchange, updateExchange, clearTimers, putTimer *sql.Stmt
+	head, putBlob, append                                 *sql.Stmt
+	accept, settle, renew, accepted                       *sql.Stmt
+	dropUnsent, insertOutbox, deliver, posted             *sql.Stmt
+	moveUp, moveUpBehind, redrive                         *sql.Stmt
+	claimEffect, putEffect, release, insertTurn           *sql.Stmt
+	bury, unbury, buriedBlob, dropBlob                    *sql.Stmt
+	keepCommand, answer, asked                            *sql.Stmt
+	sweep                                                 sweepStatements
 }
 
 func (s *statements) texts() []text {
@@ -65,6 +67,10 @@ func (s *statements) texts() []text {
 		{&s.begin, "BEGIN IMMEDIATE"},
 		{&s.commit, "COMMIT"},
 		{&s.rollback, "ROLLBACK"},
+		{&s.savepoint, "SAVEPOINT job"},
+		{&s.rollbackTo, "ROLLBACK TO job"},
+		{&s.releaseSavepoint, "RELEASE job"},
+		{&s.fold, "PRAGMA wal_checkpoint(TRUNCATE)"},
 
 		{&s.keepMeta, "INSERT INTO meta (only, generation, secret) VALUES (1, ?, ?) ON CONFLICT DO NOTHING"},
 		{&s.meta, "SELECT generation, secret FROM meta WHERE only = 1"},
@@ -81,8 +87,9 @@ func (s *statements) texts() []text {
 		{&s.updateExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
 			correlation = ?, parent_conversation = ?, parent_peer = ?, final = ?, opened_ms = ?, ended_ms = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
-		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ?"},
-		{&s.insertTimer, "INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)"},
+		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
+		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <> excluded.at_ms`},
 
 		{&s.head, "SELECT idx, hash FROM log WHERE owner = ? AND conversation = ? ORDER BY idx DESC LIMIT 1"},
 		{&s.putBlob, "INSERT INTO blob (sum, body) VALUES (?, ?) ON CONFLICT DO NOTHING"},
@@ -125,8 +132,7 @@ func (s *statements) texts() []text {
 		{&s.unbury, "DELETE FROM dead_letter WHERE " + letterKey},
 		{&s.dropBlob, `DELETE FROM blob WHERE sum = ?1 AND NOT EXISTS (SELECT 1 FROM log WHERE blob = ?1)
 			AND NOT EXISTS (SELECT 1 FROM dead_letter WHERE blob = ?1)`},
-		{&s.keepCommand, `INSERT INTO command (id, verb, owner, conversation, peer, message_id, source, asked_by, at_ms, answer, error)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '') ON CONFLICT DO NOTHING`},
+		{&s.keepCommand, keepCommand},
 		{&s.answer, "UPDATE command SET done_ms = ?, answer = ?, error = ? WHERE id = ? AND done_ms IS NULL"},
 		{&s.asked, "SELECT 1 FROM command WHERE id = ?"},
 	}, s.sweep.texts()...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime"
 	"time"
 
 	"github.com/parley-agents/parley/store"
@@ -21,12 +22,26 @@ type writer struct {
 	// not sent is not written.
 	jobs  chan job
 	ended chan struct{}
+	// clean says that the job in hand has written nothing so far. A job that
+	// never says so counts as one that has.
+	clean bool
+	heads heads
+	// log is the file of the write-ahead log. At waitAt bytes the writer waits
+	// a moment for those who read it.
+	log    string
+	waitAt int64
 }
 
-// job is one transaction that somebody waits for.
+// job is what somebody waits for, all or nothing.
 type job struct {
+	// do may run several times; what it wrote before was then undone.
 	do   func(ctx context.Context, w *writer) error
+	size int // about how many bytes it writes
 	done chan error
+}
+
+func newJob(size int, do func(ctx context.Context, w *writer) error) job {
+	return job{do: do, size: size, done: make(chan error, 1)}
 }
 
 // openWriter opens the writing connection, makes it durable and brings the
@@ -49,7 +64,7 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	w := &writer{db: db, conn: conn, jobs: make(chan job), ended: make(chan struct{})}
+	w := &writer{db: db, conn: conn, log: path + "-wal", jobs: make(chan job), ended: make(chan struct{})}
 	if err := w.setUp(ctx); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -57,9 +72,19 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 }
 
 func (w *writer) setUp(ctx context.Context) error {
-	// The log is cut back to 64 MiB after a checkpoint that follows a burst.
-	if _, err := w.conn.ExecContext(ctx, "PRAGMA journal_size_limit = 67108864"); err != nil {
-		return fmt.Errorf("bound the write-ahead log: %w", err)
+	for _, pragma := range []string{
+		fmt.Sprint("wal_autocheckpoint = ", foldPages),
+		// A log that starts anew is cut back to this.
+		fmt.Sprint("journal_size_limit = ", 2*foldBytes),
+		// 32 MiB of pages, more than a batch changes: what does not fit is
+		// written to the log twice.
+		"cache_size = -32768",
+		// What savepoints keep to undo a set is not worth a file.
+		"temp_store = MEMORY",
+	} {
+		if _, err := w.conn.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
+			return fmt.Errorf("set %s: %w", pragma, err)
+		}
 	}
 	var mode string
 	if err := w.conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
@@ -88,7 +113,7 @@ func (w *writer) close() error {
 	return errors.Join(err, w.conn.Close(), w.db.Close())
 }
 
-// run commits jobs one after another until closing is closed.
+// run serves what waits, batch after batch, until closing is closed.
 func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 	defer close(w.ended)
 	for {
@@ -96,40 +121,34 @@ func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 		case <-closing:
 			return
 		case j := <-w.jobs:
-			j.done <- w.transact(ctx, j.do)
+			// Those who were just answered may be about to come back; they get
+			// their turn on the processor first, which takes no time if there
+			// is nobody.
+			runtime.Gosched()
+			w.serve(ctx, w.gather(j))
+			w.fold(ctx)
 		}
 	}
 }
 
-// transact runs one job in a transaction. If it returns an error nothing was
-// written, and the connection is ready for the next job.
-func (w *writer) transact(ctx context.Context, do func(context.Context, *writer) error) error {
-	if _, err := w.stmt.begin.ExecContext(ctx); err != nil {
-		return fmt.Errorf("begin a transaction: %w", err)
-	}
-	err := do(ctx, w)
-	if err == nil {
-		if _, err = w.stmt.commit.ExecContext(ctx); err == nil {
-			return nil
-		}
-		err = fmt.Errorf("commit the transaction: %w", err)
-	}
-	// A full disk may have made SQLite roll back already; only then does this
-	// fail, and to no harm.
-	_, _ = w.stmt.rollback.ExecContext(ctx)
-	return err
-}
-
-// write hands a job to the writer and waits for its answer. A caller whose
-// ctx ends before the writer takes the job up gets ctx's error.
+// write has the writer run do in a transaction, perhaps several times; what it
+// wrote before was then undone. Do may change any table.
 func (s *Store) write(ctx context.Context, do func(context.Context, *writer) error) error {
+	return s.hand(ctx, newJob(0, func(ctx context.Context, w *writer) error {
+		w.heads.forget()
+		return do(ctx, w)
+	}))
+}
+
+// hand hands a job to the writer and waits for its answer. A caller whose ctx
+// ends before the writer takes the job up gets ctx's error.
+func (s *Store) hand(ctx context.Context, j job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if s.writer == nil {
 		return store.ErrReadOnly
 	}
-	j := job{do: do, done: make(chan error, 1)}
 	select {
 	case s.writer.jobs <- j:
 		return <-j.done
@@ -142,7 +161,15 @@ func (s *Store) write(ctx context.Context, do func(context.Context, *writer) err
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, set store.WriteSet) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.apply(ctx, set) })
+	p, err := prepare(set)
+	if err != nil {
+		return err
+	}
+	return s.hand(ctx, commitJob(p))
+}
+
+func commitJob(set prepared) job {
+	return newJob(set.size, func(ctx context.Context, w *writer) error { return w.apply(ctx, set) })
 }
 
 // TakeOver implements store.Store.
@@ -166,13 +193,14 @@ func (s *Store) TakeOver(ctx context.Context, owner string, until time.Time) ([]
 
 // Renew implements store.Store.
 func (s *Store) Renew(ctx context.Context, k store.InboxKey, fence int64, until time.Time) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
+	return s.hand(ctx, newJob(0, func(ctx context.Context, w *writer) error {
+		w.clean = true // leased writes last if at all
 		err := w.leased(ctx, w.stmt.renew, k, millis(until), k.Recipient, k.Sender, k.MessageID, fence)
 		if err != nil {
 			return fmt.Errorf("renew the lease on message %s of %s under fence %d: %w", k.MessageID, k.Sender, fence, err)
 		}
 		return nil
-	})
+	}))
 }
 
 // Meta implements store.Store.

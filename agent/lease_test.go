@@ -1,0 +1,101 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/store"
+)
+
+// openingRow is the inbox row of the act that opened the exchange.
+func openingRow(t *testing.T, h *agent.Host, conversation string) store.Inbox {
+	t.Helper()
+	x, err := h.Store().Exchange(t.Context(), store.Key{Owner: uri("flights"), Conversation: conversation, Peer: uri("planner")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := h.Store().Inbox(t.Context(), store.InboxKey{Recipient: uri("flights"), Sender: uri("planner"), MessageID: x.State.Opening})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+func TestTheLeasesOfWhatRunsAndOfWhatWaitsNeverRunOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newBarrier()
+		planner, _, b := bounded(t, agent.Config{Workers: 1}, answers(g.pass))
+		all := []*agent.Exchange[Booking]{start(t, planner, "AY1"), start(t, planner, "AY2"), start(t, planner, "AY3")}
+		for range 20 {
+			at(7 * time.Second)
+			for _, x := range all {
+				if row := openingRow(t, b, x.ID()); !row.LeaseUntil.After(time.Now()) || row.Attempt != 1 || row.Status != store.InProgress {
+					t.Fatalf("%+v at %v", row, time.Now())
+				}
+			}
+		}
+		close(g.open)
+		for _, x := range all {
+			if _, err := x.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestWorkWhoseLeaseWasTakenOverIsStoppedAndSaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan error, 1)
+		flights := answers(func(ctx context.Context, _ Seat) (Booking, error) {
+			<-ctx.Done()
+			told <- context.Cause(ctx)
+			return Booking{Reference: "R1"}, nil
+		})
+		planner, _, b := bounded(t, agent.Config{}, flights)
+		x := start(t, planner, "AY1")
+		if _, err := b.Store().TakeOver(t.Context(), uri("flights"), time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		at(15 * time.Second)
+		select {
+		case cause := <-told:
+			if errors.Is(cause, agent.ErrStopped) {
+				t.Errorf("it was told %v", cause)
+			}
+		default:
+			t.Fatal("it was not told to stop")
+		}
+		if n := len(sentOf(t, b, flights, x.ID())); n > 1 { // the agree that was said before
+			t.Errorf("%d acts were sent", n)
+		}
+		if l := b.Load(); l.Running != 0 || b.Counts()["lease.lost"] != 1 {
+			t.Errorf("in hand: %+v, counts %v", l, b.Counts())
+		}
+		if row := openingRow(t, b, x.ID()); row.Attempt != 2 || row.Status != store.InProgress {
+			t.Errorf("%+v", row)
+		}
+	})
+}
+
+func TestATermOfTheLeaseIsWhatTheStoreGets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newBarrier()
+		planner, _, b := bounded(t, agent.Config{Terms: agent.Terms{Lease: 4 * time.Second, Heartbeat: time.Second},
+			Store: open(t, filepath.Join(t.TempDir(), "b.db"))}, answers(g.pass))
+		x := start(t, planner, "AY1")
+		began := time.Now()
+		if row := openingRow(t, b, x.ID()); row.LeaseUntil.Sub(began) != 4*time.Second {
+			t.Errorf("%+v", row)
+		}
+		at(1100 * time.Millisecond)
+		if row := openingRow(t, b, x.ID()); row.LeaseUntil.Sub(began) < 5*time.Second {
+			t.Errorf("%+v, begun %v", row, began)
+		}
+		close(g.open)
+	})
+}

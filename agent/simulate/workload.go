@@ -1,0 +1,322 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/protocol"
+)
+
+// The contracts of the world that Run plays by default: a small town whose
+// people do each other's errands.
+var (
+	errand = protocol.Request[Task, Done]("sim.town.errand/v1")
+	look   = protocol.Query[Task, Done]("sim.town.look/v1")
+	deal   = protocol.NewOffer[Task]("sim.town.deal/v1")
+	news   = protocol.NewStream[Task, Done]("sim.town.news/v1")
+	tender = protocol.NewAuction[Task, Price, Done]("sim.town.tender/v1")
+	ballot = protocol.NewGathering[Task, Done]("sim.town.ballot/v1")
+)
+
+// Task is what one of the town asks of another.
+type Task struct {
+	// ID tells what is asked for, whoever is asked and however often.
+	ID string `json:"id" jsonschema:"minLength=1,maxLength=64"`
+	// How says how it will go: see town.do.
+	How string `json:"how" jsonschema:"enum=quick,enum=slow,enum=refuse,enum=fail,enum=transient,enum=panic,enum=delegate,enum=twice"`
+}
+
+// Done is what comes of it.
+type Done struct {
+	ID string `json:"id"`
+	N  int    `json:"n"`
+}
+
+// Price is what a bidder asks.
+type Price struct {
+	Cents int `json:"cents" jsonschema:"minimum=0"`
+}
+
+var ways = []string{"quick", "quick", "quick", "slow", "slow", "refuse", "fail", "transient", "panic", "delegate", "delegate", "twice"}
+
+// stage has what each of the town can do, for one world after another: to make
+// the schemas of their contracts takes longer than to play a small world.
+type stage struct {
+	town *town
+	acts map[string][]agent.Option
+}
+
+// town is the default workload of a world.
+type town struct {
+	world   *World
+	stage   *stage
+	people  []*Node
+	effects effects
+}
+
+// effects are what happened outside, where no crash undoes anything.
+type effects struct {
+	// keyed are the keys under which each task was done by a system that takes
+	// a key, once counts how often it was done by one that takes none.
+	keyed map[string]map[string]bool
+	once  map[string]int
+}
+
+func (e *effects) make(task, key string) {
+	if e.keyed[task] == nil {
+		e.keyed[task] = map[string]bool{}
+	}
+	e.keyed[task][key] = true
+}
+
+// overOnce counts the tasks that were done more than once.
+func (e *effects) overOnce() (n int) {
+	for _, keys := range e.keyed {
+		if len(keys) > 1 {
+			n++
+		}
+	}
+	for _, times := range e.once {
+		if times > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// settle describes the default world: two to four people on as many hosts, and
+// one to five things that they want of each other.
+func (s *stage) settle(w *World, only string) {
+	t := &town{world: w, stage: s, effects: effects{keyed: map[string]map[string]bool{}, once: map[string]int{}}}
+	s.town = t
+	r := w.Random()
+	for i := range 2 + r.IntN(3) {
+		name := fmt.Sprintf("p%d", i)
+		t.people = append(t.people, w.Node(name, func() []*agent.Agent { return []*agent.Agent{agent.New(name, s.of(name)...)} }))
+	}
+	spoken := protocols()
+	for i := range 1 + r.IntN(5) {
+		name := spoken[r.IntN(len(spoken))]
+		if only != "" {
+			name = only
+		}
+		t.want(i, name, r)
+	}
+	w.Check("P6", func() error {
+		if n := t.effects.overOnce(); n > 0 {
+			w.tally.EffectsOverOnce += n
+			return fmt.Errorf("%d tasks were done more than once", n)
+		}
+		return nil
+	})
+}
+
+// protocols are those that the town speaks.
+func protocols() []string {
+	return []string{protocol.RequestV1, protocol.QueryV1, protocol.ProposeV1, protocol.SubscribeV1, protocol.ContractNetV1, protocol.GatherV1}
+}
+
+// of is what a person of that name can do in the town that is on stage.
+func (s *stage) of(name string) []agent.Option {
+	if s.acts == nil {
+		s.acts = map[string][]agent.Option{}
+	}
+	if s.acts[name] == nil {
+		s.acts[name] = s.person(name)
+	}
+	return s.acts[name]
+}
+
+// want lets one of the town want something of others, once or, where the
+// answer was lost, again under the same key.
+func (t *town) want(i int, name string, r *rand.Rand) {
+	from := t.people[r.IntN(len(t.people))]
+	others := slices.DeleteFunc(slices.Clone(t.people), func(n *Node) bool { return n == from })
+	to := others[r.IntN(len(others))]
+	task := Task{ID: fmt.Sprintf("task-%d", i), How: ways[r.IntN(len(ways))]}
+	begin := time.Duration(r.IntN(20000)) * time.Millisecond
+	within := time.Duration(3000+r.IntN(27000)) * time.Millisecond
+	patience := time.Duration(-1)
+	if r.IntN(4) == 0 {
+		patience = time.Duration(r.IntN(10000)) * time.Millisecond
+	}
+	again := r.IntN(3)
+	opts := []agent.AskOption{agent.Within(within), agent.Key("key-" + task.ID)}
+	t.world.Do(from, func(ctx context.Context) error {
+		if d := begin - t.world.Now().Sub(epoch); d > 0 {
+			t.world.Sleep(d)
+		}
+		for try := 0; ; try++ {
+			err := t.ask(ctx, from, to, others, name, task, patience, opts)
+			t.world.tally.Outcomes[outcomeOf(err)]++
+			if errors.Is(err, agent.ErrStopped) || try >= again || err == nil {
+				return err
+			}
+			if t.world.Sleep(time.Duration(1+try) * time.Second); !from.up {
+				return agent.ErrStopped
+			}
+		}
+	})
+}
+
+// ask opens a conversation and waits for its end, or withdraws it when the
+// asker's patience is over.
+func (t *town) ask(ctx context.Context, from, to *Node, others []*Node, name string, task Task, patience time.Duration, opts []agent.AskOption) (err error) {
+	me := from.Agent(from.name)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if patience >= 0 {
+		defer t.world.calm.At(t.world.Now().Add(patience), cancel)()
+	}
+	var names []string
+	for _, o := range others {
+		names = append(names, o.name)
+	}
+	switch name {
+	case protocol.RequestV1:
+		_, err = agent.Ask(ctx, me, to.name, errand, task, opts...)
+	case protocol.QueryV1:
+		_, err = agent.Ask(ctx, me, to.name, look, task, opts...)
+	case protocol.ProposeV1:
+		err = agent.Propose(ctx, me, to.name, deal, task, opts...)
+	case protocol.SubscribeV1:
+		for _, err = range agent.Subscribe(ctx, me, to.name, news, task, opts...) {
+			if err != nil {
+				break
+			}
+		}
+	case protocol.ContractNetV1:
+		_, err = agent.CallForProposals(ctx, me, names, tender, task, agent.AuctionTerms[Task, Price]{Pick: cheapest}, opts...)
+	case protocol.GatherV1:
+		_, err = agent.Gather(ctx, me, names, ballot, task, agent.GatherTerms{Reducer: protocol.ReducerPreserveDissent}, opts...)
+	}
+	return err
+}
+
+func cheapest(_ context.Context, bids []agent.Tender[Price]) ([]agent.Tender[Price], error) {
+	slices.SortStableFunc(bids, func(a, b agent.Tender[Price]) int { return cmp.Compare(a.Bid.Cents, b.Bid.Cents) })
+	return bids, nil
+}
+
+// person is one of the town.
+func (s *stage) person(name string) []agent.Option {
+	return []agent.Option{
+		agent.Handle(errand, func(ctx context.Context, in Task) (Done, error) { return s.town.do(ctx, name, in, true) }),
+		agent.Handle(look, func(ctx context.Context, in Task) (Done, error) { return s.town.do(ctx, name, in, false) }),
+		agent.Consider(deal, func(ctx context.Context, in Task) error { _, err := s.town.do(ctx, name, in, true); return err }),
+		agent.Publish(news, func(ctx context.Context, in Task, emit func(Done) error) error {
+			for i := range 5 {
+				if err := emit(Done{ID: in.ID, N: i}); err != nil {
+					return err
+				}
+				if err := agent.Sleep(ctx, 700*time.Millisecond); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		agent.Bid(tender,
+			func(ctx context.Context, in Task) (Price, error) {
+				_, err := s.town.do(ctx, name, in, false)
+				return Price{Cents: int(name[1]-'0') * 10}, err
+			},
+			func(ctx context.Context, in Task, _ Price) (Done, error) { return s.town.do(ctx, name, in, true) }),
+		agent.Contribute(ballot, func(ctx context.Context, in Task) (Done, error) {
+			if in.How == "twice" {
+				return agent.Dissent(Done{ID: in.ID})
+			}
+			return s.town.do(ctx, name, in, false)
+		}),
+	}
+}
+
+// do does a task in the way that it asks for.
+func (t *town) do(ctx context.Context, name string, in Task, effect bool) (Done, error) {
+	out := Done{ID: in.ID, N: 1}
+	switch in.How {
+	case "slow":
+		if err := agent.Sleep(ctx, 4*time.Second); err != nil {
+			return out, err
+		}
+	case "refuse":
+		return out, agent.Refuse(envelope.CodePermanent, "busy")
+	case "fail":
+		return out, agent.Fail(envelope.CodePermanent, "broken")
+	case "transient":
+		return out, agent.Fail(envelope.CodeTransient, "later")
+	case "panic":
+		panic("the errand went wrong")
+	case "delegate":
+		if work, _ := agent.Current(ctx); work.Hop < 2 {
+			for _, n := range t.people {
+				if n.name != name {
+					if _, err := agent.Ask(ctx, t.at(name), n.name, look, Task{ID: in.ID + "+", How: "delegate"}); err != nil {
+						return out, err
+					}
+					break
+				}
+			}
+		}
+	}
+	if !effect {
+		return out, nil
+	}
+	work, _ := agent.Current(ctx)
+	what := name + " " + work.Sender + " " + work.Contract + " " + in.ID
+	key := agent.EffectKey(ctx)
+	t.effects.make(what, key)
+	_, err := agent.Once(ctx, "tell", func(context.Context) (int, error) {
+		t.effects.once[what]++
+		return 1, nil
+	})
+	if errors.Is(err, agent.ErrOutcomeUnknown) {
+		return out, agent.Fail(envelope.CodePermanent, "outcome-unknown")
+	}
+	return out, err
+}
+
+// at is the agent of that name, as it runs now.
+func (t *town) at(name string) *agent.Agent {
+	for _, n := range t.people {
+		if n.name == name {
+			return n.Agent(name)
+		}
+	}
+	return nil
+}
+
+// outcomeOf is how an attempt ended, in a word.
+func outcomeOf(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, agent.ErrStopped):
+		return "stopped"
+	case errors.Is(err, context.Canceled):
+		return "withdrawn"
+	}
+	for _, kind := range []struct {
+		name string
+		is   func(error) bool
+	}{
+		{"unknown", is[*protocol.UnknownError]}, {"refused", is[*protocol.RefusedError]}, {"rejected", is[*protocol.RejectedError]},
+		{"failed", is[*protocol.FailedError]}, {"cancelled", is[*protocol.CancelledError]}, {"unmet", is[*protocol.UnmetError]},
+	} {
+		if kind.is(err) {
+			return kind.name
+		}
+	}
+	return "error"
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}

@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+)
+
+// prepared is a write set with all worked out that needs no look at the store.
+// Its caller does that, so that the writer, which all wait for, need not.
+type prepared struct {
+	store.WriteSet
+	exchanges []exchangeRow
+	entries   []entryRow
+	size      int // about how many bytes it writes
+}
+
+// exchangeRow is what an exchange writes.
+type exchangeRow struct {
+	store.Key
+	version int64
+	values  []any
+	timers  []timerRow
+	running string // the names of its timers, each between two spaces
+}
+
+type timerRow struct {
+	name string
+	at   int64
+}
+
+// entryRow is what a log entry writes, but for its place in the log.
+type entryRow struct {
+	store.Entry
+	parts
+}
+
+func prepare(set store.WriteSet) (prepared, error) {
+	p := prepared{WriteSet: set}
+	if err := set.Check(); err != nil {
+		return p, err
+	}
+	for _, x := range set.Exchanges {
+		row, err := prepareExchange(x)
+		if err != nil {
+			return p, err
+		}
+		p.exchanges = append(p.exchanges, row)
+	}
+	for _, e := range set.Entries {
+		p.entries = append(p.entries, entryRow{e, take(e.Envelope)})
+		p.size += len(e.Envelope) + len(e.Note)
+	}
+	for _, t := range set.Turns {
+		p.size += len(t.Data)
+	}
+	return p, nil
+}
+
+func prepareExchange(x store.Exchange) (exchangeRow, error) {
+	row := exchangeRow{Key: x.Key, version: x.Version}
+	body, err := json.Marshal(x.State)
+	if err != nil {
+		return row, fmt.Errorf("%s: %w", row, err)
+	}
+	row.values = []any{
+		x.State.Protocol, string(x.State.Role), string(x.State.State), string(x.State.Outcome()), string(body),
+		x.Correlation, x.Parent.Conversation, x.Parent.Peer, x.Final, millis(x.OpenedAt), millis(x.EndedAt),
+		x.Owner, x.Conversation, x.Peer,
+	}
+	if x.Version != 0 {
+		row.values = append(row.values, x.Version)
+	}
+	timers := x.State.Timers()
+	names := slices.Sorted(maps.Keys(timers))
+	for _, name := range names {
+		// Rounded up: a timer that fires before its time is ignored.
+		row.timers = append(row.timers, timerRow{string(name), timers[name].Add(time.Millisecond - 1).UnixMilli()})
+	}
+	row.running = running(names)
+	return row, nil
+}
+
+func running(names []protocol.Timer) string {
+	var list strings.Builder
+	for _, name := range names {
+		list.WriteString(" " + string(name) + " ")
+	}
+	return list.String()
+}
+
+// String says what writing the row does.
+func (x exchangeRow) String() string {
+	return fmt.Sprintf("write the exchange of %s with %s in conversation %s", x.Owner, x.Peer, x.Conversation)
+}
