@@ -30,7 +30,7 @@ func helpers(ended chan<- error) []*agent.Agent {
 		list = append(list, agent.New(name,
 			agent.Contribute(opinion, func(ctx context.Context, _ Job) (Price, error) { return Price{}, idle(ctx) }),
 			agent.Bid(haul, func(ctx context.Context, _ Job) (Price, error) { return Price{}, idle(ctx) },
-				func(context.Context, Job, Price) (Done, error) { return never(nil) }),
+				func(ctx context.Context, _ Job, _ Price) (Done, error) { return never(ctx) }),
 			agent.Consider(promise, func(ctx context.Context, _ Price) error { return idle(ctx) }),
 			agent.Publish(ticks, func(ctx context.Context, _ Job, _ func(Tick) error) error { return idle(ctx) })))
 	}

@@ -31,9 +31,13 @@ type cannot string
 
 func (c cannot) Error() string { return string(c) }
 
-// obey carries out what operators ask for, until the host ends.
+// obey carries out what operators ask for, until the host ends. One that is
+// about to leaves it to the next.
 func (h *Host) obey() {
 	for ctx := h.running; ctx.Err() == nil; h.pause(ctx, pollEvery) {
+		if h.opening(ctx) != nil {
+			continue
+		}
 		waiting, err := h.store.Commands(ctx, h.owners, commandBatch)
 		if err != nil && ctx.Err() == nil {
 			h.report(ctx, StoreFailed, store.Key{}, err)
@@ -175,6 +179,7 @@ func (o *order) redrive(ctx context.Context, row store.Outbox) (said string, err
 		err = cannot("the message has just been settled")
 	}
 	if err == nil {
+		o.broken.healed(row.Receiver) // whoever asks for it knows better
 		o.poke()
 	}
 	return said, err

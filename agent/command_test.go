@@ -172,6 +172,57 @@ func TestAnOperatorHasAMessageSentNow(t *testing.T) {
 	})
 }
 
+func TestAReceiverThatIsLeftAloneIsTriedWhenAnOperatorSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := agent.Config{Breaker: agent.Breaker{Failures: 1, Wait: time.Hour, MaxWait: time.Hour}}
+		wire := &down{left: 1}
+		planner, a, _ := wired(t, cfg, wire, answers(reference))
+		q := ask(t, planner, "flights", book, seat, agent.Within(2*time.Hour))
+		at(time.Minute)
+		if q.ended() {
+			t.Fatal("the receiver was not left alone")
+		}
+		request := sentOf(t, a, planner, q.id)[0]
+		granted(t, obeyed(t, a, store.Command{Verb: store.VerbRetry, Owner: planner.URI(), MessageID: request.ID()}), "sent")
+		at(0)
+		if !q.ended() || q.err != nil {
+			t.Errorf("Ask = %v, %v", q.out, q.err)
+		}
+	})
+}
+
+func TestAHostThatIsAboutToEndLeavesCommandsToTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "b.db")
+		flights := answers(func(ctx context.Context, s Seat) (Booking, error) {
+			<-time.After(3 * time.Second)
+			return reference(ctx, s)
+		})
+		planner := agent.New("planner")
+		a := begin(t, nil, nil, planner)
+		b := agent.NewHost(quiet(open(t, path)), flights)
+		if err := b.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		agent.Introduce(a, b)
+		q := ask(t, planner, "flights", book, seat)
+		at(time.Second)
+		stopped := make(chan error, 1)
+		go func() { stopped <- b.Stop(t.Context()) }()
+		synctest.Wait()
+		id := command(t, b, store.Command{Verb: store.VerbCancel, Owner: flights.URI(), Conversation: q.id})
+		if err := <-stopped; err != nil {
+			t.Fatal(err)
+		}
+		if out, err := q.wait(); err != nil || out.Reference != "R1" {
+			t.Errorf("Ask = %v, %v", out, err)
+		}
+		c := begin(t, nil, open(t, path), answers(reference))
+		synctest.Wait()
+		declined(t, answerTo(t, c, id), "has ended")
+	})
+}
+
 func TestAnOperatorHasAnExhaustedMessageSentAgainWhileItsExchangeIsLive(t *testing.T) {
 	for _, verb := range []string{store.VerbRetry, store.VerbRequeue} {
 		t.Run(verb, func(t *testing.T) {

@@ -480,7 +480,7 @@ func (j *job) end(ctx context.Context, d draft) error {
 			j.host.counts.add("unsaid")
 			return errNothing
 		}
-		if j.poisoned() {
+		if j.poisoned() && fitting.err != nil && fitting.err.Reason == reasonPoison {
 			s.bury(j.letter(s.now))
 		}
 		return s.utter(ctx, fitting)

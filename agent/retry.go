@@ -29,7 +29,7 @@ func spent(row store.Outbox, attempts int) bool {
 // backoff is the wait before a message is sent again after that many attempts:
 // exponential, and by default with full jitter.
 func (h *Host) backoff(row store.Outbox, attempts int) time.Duration {
-	ceiling := h.cfg.Terms.ceiling(row, attempts)
+	ceiling := h.ceiling(row, attempts)
 	if row.Jitter == noJitter {
 		return ceiling
 	}
@@ -38,15 +38,15 @@ func (h *Host) backoff(row store.Outbox, attempts int) time.Duration {
 }
 
 // ceiling is the longest wait after that many attempts.
-func (t Terms) ceiling(row store.Outbox, attempts int) time.Duration {
+func (h *Host) ceiling(row store.Outbox, attempts int) time.Duration {
 	wait := row.Backoff
 	if wait <= 0 {
-		wait = t.RetryFirst
+		wait = h.cfg.Terms.RetryFirst
 	}
 	if row.MaxAttempts > 0 {
 		attempts = (attempts-1)%row.MaxAttempts + 1
 	}
-	longest := max(t.RetryMax, wait)
+	longest := max(h.cfg.Terms.RetryMax, wait)
 	for range min(attempts-1, 63) {
 		if wait = 2 * wait; wait >= longest {
 			return longest

@@ -34,7 +34,7 @@ func TestAWaitIsNeverLongerThanItsAuthorSaidNorNothing(t *testing.T) {
 		} else {
 			longest = first
 		}
-		h := &Host{seam: newSeam(nil, nil, nil), cfg: Config{Terms: Terms{RetryFirst: 500 * time.Millisecond, RetryMax: time.Minute}}}
+		h := &Host{seam: newSeam(nil, nil, nil), cfg: Config{Terms: Terms{}.withDefaults()}}
 		got := h.backoff(row, attempts)
 		if got < time.Millisecond || got > longest {
 			t.Fatalf("the wait after %d attempts is %v, want at most %v", attempts, got, longest)
