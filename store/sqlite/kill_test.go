@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, commitForever(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(sweeping); path != "" {
+		fmt.Fprintln(os.Stderr, sweepForever(path))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
