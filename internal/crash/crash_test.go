@@ -84,7 +84,7 @@ func short(t *testing.T) string {
 // begin starts the next life of a process, which ends as planned.
 func (s *stand) begin(role string, how plan) {
 	s.t.Logf("%s begins and dies %s", role, how)
-	s.live[role] = run(s.t, part{Role: role, Folder: s.folder, Base: s.base, Point: how.point}, s.heard, how.lines)
+	s.live[role] = run(s.t, part{Role: role, Folder: s.folder, Base: s.base, Pace: 20, Point: how.point}, s.heard, how.lines)
 	s.plans[role] = how
 }
 

@@ -68,7 +68,8 @@ type process struct {
 	part
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
-	idle   chan struct{} // receives when the child says that it is idle
+	ready  chan struct{} // receives when the child says so
+	idle   chan struct{}
 	ended  chan struct{} // closed when it has ended
 	killed bool          // it was, and did not end by itself; known when it has ended
 	fault  error         // what it said that contradicts what was said before, and its complaints
@@ -82,7 +83,7 @@ func run(t *testing.T, p part, h *heard, lines int) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &process{part: p, cmd: exec.CommandContext(t.Context(), os.Args[0]), idle: make(chan struct{}, 1), ended: make(chan struct{})}
+	c := &process{part: p, cmd: exec.CommandContext(t.Context(), os.Args[0]), ready: make(chan struct{}, 1), idle: make(chan struct{}, 1), ended: make(chan struct{})}
 	c.cmd.Env = append(os.Environ(), childVar+"="+string(text))
 	var complaints strings.Builder
 	c.cmd.Stderr = &complaints
@@ -104,7 +105,10 @@ func run(t *testing.T, p part, h *heard, lines int) *process {
 			if n++; n == lines {
 				faults = append(faults, c.cmd.Process.Kill())
 			}
-			if scan.Text() == "idle" {
+			switch scan.Text() {
+			case "ready":
+				c.ready <- struct{}{}
+			case "idle":
 				c.idle <- struct{}{}
 			}
 			faults = append(faults, h.hear(scan.Text()))

@@ -66,22 +66,27 @@ func (c *child) start(ctx context.Context) error {
 // killed: the driver takes what is written to standard error for a fault.
 func (c *child) Observe(_ context.Context, o agent.Observation) {
 	switch o.Name {
-	case agent.HandlerFailed, agent.HandlerPanicked, agent.ToolFailed, agent.ToolPanicked, agent.ModelFailed, agent.MessageDead:
+	case agent.MessageDead:
+		if c.Ask != "" {
+			return // its receiver is, for good
+		}
+		fallthrough
+	case agent.HandlerFailed, agent.HandlerPanicked, agent.ToolFailed, agent.ToolPanicked, agent.ModelFailed:
 		fmt.Fprintln(os.Stderr, o.Name, o.Owner, o.Conversation, o.Peer, o.Err)
 	}
 }
 
-// pace is how much faster than the system's the time of the processes runs: what
-// is waited for between two tries costs the test a twentieth.
-const pace = 20
+// fast is a clock that shows the system's time at its base and runs so many times
+// as fast from then on, alike in every process: what is waited for between two
+// tries costs a test that much less.
+type fast struct {
+	base time.Time
+	pace time.Duration
+}
 
-// fast is a clock that shows the system's time at its base and runs faster from
-// then on, alike in every process.
-type fast struct{ base time.Time }
-
-func (f fast) Now() time.Time { return f.base.Add(pace * time.Since(f.base)).UTC() }
+func (f fast) Now() time.Time { return f.base.Add(f.pace * time.Since(f.base)).UTC() }
 
 func (f fast) At(t time.Time, do func()) func() {
-	timer := time.AfterFunc(time.Until(f.base.Add(t.Sub(f.base)/pace)), do)
+	timer := time.AfterFunc(time.Until(f.base.Add(t.Sub(f.base)/f.pace)), do)
 	return func() { timer.Stop() }
 }

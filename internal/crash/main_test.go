@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 type part struct {
 	Role   string // asker or answerer
 	Folder string // of the files and sockets of both
-	Base   int64  // from when on time runs faster, in ms since 1970
+	Base   int64  // when time begins to run Pace times as fast, in ms since 1970
+	Pace   int
 	Point  string // where it kills itself, "" for nowhere
 	Ask    string // the one thing that the asker asks for, "" for order after order
 }
@@ -67,13 +68,14 @@ func (c *child) say(format string, args ...any) {
 // play lives until the driver closes standard input, or until it is killed.
 func (p part) play() error {
 	ctx := context.Background()
-	c := &child{part: p, clock: fast{time.UnixMilli(p.Base)}, agents: map[string]*agent.Agent{}, fatal: pointOf(p.Point), seen: map[string]int{}}
+	c := &child{part: p, clock: fast{time.UnixMilli(p.Base), time.Duration(p.Pace)}, agents: map[string]*agent.Agent{}, fatal: pointOf(p.Point), seen: map[string]int{}}
 	if p.Ask != "" {
 		return c.alone(ctx)
 	}
 	if err := c.start(ctx); err != nil {
 		return err
 	}
+	c.say("ready")
 	finish, finished := make(chan struct{}), make(chan error, 1)
 	go func() { finished <- c.work(ctx, finish) }()
 	for orders := bufio.NewScanner(os.Stdin); orders.Scan(); {

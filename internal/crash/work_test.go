@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
 )
 
 // long is a deadline that no exchange comes to, however slow the machine is.
@@ -97,21 +98,22 @@ func (c *child) order(ctx context.Context, n int, finish <-chan struct{}) (more 
 // keeps of its own.
 func business(order int) string { return fmt.Sprintf("0195d4f0-0000-7000-8000-%012d", order) }
 
-// rest returns when nothing is left to be done: no timer runs and no message
-// waits.
+// rest returns when nothing is left to be done.
 func (c *child) rest(ctx context.Context) error {
+	for range time.Tick(10 * time.Millisecond) {
+		left, err := c.left(ctx)
+		if err != nil || len(left.Timers) == 0 && len(left.Outbox) == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// left are the timers that run and the messages that wait.
+func (c *child) left(ctx context.Context) (store.Due, error) {
 	var owners []string
 	for _, a := range c.agents {
 		owners = append(owners, a.URI())
 	}
-	for range time.Tick(10 * time.Millisecond) {
-		due, err := c.host.Store().Due(ctx, owners, c.clock.Now().Add(1000*time.Hour), 1)
-		if err != nil {
-			return err
-		}
-		if len(due.Timers) == 0 && len(due.Outbox) == 0 {
-			return nil
-		}
-	}
-	return nil
+	return c.host.Store().Due(ctx, owners, c.clock.Now().Add(1000*time.Hour), 100)
 }
