@@ -133,7 +133,7 @@ func TestCrashedForGoodTheOtherSideLeavesARecordedOutcomeInTime(t *testing.T) {
 		terminal protocol.Terminal
 	}{
 		"request, before its receipt":           {"request", "after ?request 1", protocol.Unknown, protocol.TerminalTimedOut},
-		"request, while its effect is made":     {"request", "at effect begins 1", protocol.Unknown, protocol.TerminalTimedOut},
+		"request, while its effect is made":     {"request", "at effect of keyed tool begins 1", protocol.Unknown, protocol.TerminalTimedOut},
 		"request, with the result not sent":     {"request", "after !inform 1", protocol.Unknown, protocol.TerminalTimedOut},
 		"subscribe, before the first item":      {"subscribe", "after ?request 1", protocol.Unknown, protocol.TerminalTimedOut},
 		"subscribe, between items":              {"subscribe", "after !inform~ 1", protocol.Unknown, protocol.TerminalTimedOut},

@@ -56,7 +56,7 @@ func (c *child) cast(name string) *agent.Agent {
 		return c.clerk()
 	case "bank":
 		return agent.New(name, agent.Handle(pay, func(ctx context.Context, o Order) (Receipt, error) {
-			return Receipt(o), c.effect(ctx, o.N, true)
+			return Receipt(o), c.effect(ctx, o.N, noStep)
 		}))
 	case "ann", "bob":
 		return c.party(name)
@@ -65,14 +65,14 @@ func (c *child) cast(name string) *agent.Agent {
 }
 
 func (c *child) clerk() *agent.Agent {
-	tool := func(name string, keyed bool, opts ...agent.ToolOption) agent.Option {
+	tool := func(name, how string, opts ...agent.ToolOption) agent.Option {
 		return agent.Tool(name, "Makes the effect.", func(ctx context.Context, o Order) (string, error) {
-			return "made", c.effect(ctx, o.N, keyed)
+			return "made", c.effect(ctx, o.N, how)
 		}, opts...)
 	}
-	step := func(keyed bool, opts ...agent.ToolOption) func(context.Context, Order) (Receipt, error) {
+	step := func(how string, opts ...agent.ToolOption) func(context.Context, Order) (Receipt, error) {
 		return func(ctx context.Context, o Order) (Receipt, error) {
-			r, err := agent.Once(ctx, "pay", func(ctx context.Context) (Receipt, error) { return Receipt(o), c.effect(ctx, o.N, keyed) }, opts...)
+			r, err := agent.Once(ctx, "pay", func(ctx context.Context) (Receipt, error) { return Receipt(o), c.effect(ctx, o.N, how) }, opts...)
 			if errors.Is(err, agent.ErrOutcomeUnknown) {
 				return r, agent.Fail(envelope.CodePermanent, unclear)
 			}
@@ -80,16 +80,16 @@ func (c *child) clerk() *agent.Agent {
 		}
 	}
 	var clerk *agent.Agent
-	clerk = agent.New("clerk", agent.Model(endpoint{c}), tool("keyed", true, agent.Keyed), tool("plain", false),
+	clerk = agent.New("clerk", agent.Model(endpoint{c}), tool("keyed", keyedTool, agent.Keyed), tool("plain", plainTool),
 		agent.Answer(kinds[0].contract, "Call keyed."),
 		agent.Answer(kinds[1].contract, "Call plain."),
-		agent.Handle(kinds[2].contract, step(true, agent.Keyed)),
-		agent.Handle(kinds[3].contract, step(false)),
+		agent.Handle(kinds[2].contract, step(keyedStep, agent.Keyed)),
+		agent.Handle(kinds[3].contract, step(plainStep)),
 		agent.Handle(kinds[4].contract, func(ctx context.Context, o Order) (Receipt, error) {
 			return agent.Ask(ctx, clerk, "bank", pay, o, agent.Within(long))
 		}),
 		agent.Handle(kinds[5].contract, func(ctx context.Context, o Order) (Receipt, error) {
-			return Receipt(o), c.effect(ctx, o.N, true)
+			return Receipt(o), c.effect(ctx, o.N, noStep)
 		}))
 	return clerk
 }

@@ -189,9 +189,10 @@ func plans(r *rand.Rand, role string) func() plan {
 // points are the named places at which each role dies.
 var points = map[string][]string{
 	"asker": sides([]string{"!request", "?agree", "?inform", "pending", "delivered", "?request", "!agree !inform"},
-		"send", "sent", "deliver", "answer", "effect begins", "effect ends"),
-	"answerer": sides([]string{"?request", "!agree", "reply", "called", "result", "!inform", "!agree !inform", "pending", "delivered", "!request", "?inform"},
-		"send", "sent", "deliver", "answer", "request", "response", "effect begins", "effect ends"),
+		"send", "sent", "deliver", "answer", "effect of handler begins", "effect of handler ends"),
+	"answerer": sides([]string{"?request", "!agree", "reply", "called of tool", "called of step", "result of tool", "result of step", "!inform", "!agree !inform", "pending", "delivered", "!request", "?inform"},
+		"send", "sent", "deliver", "answer", "request", "response", "effect of plain tool begins", "effect of plain step begins",
+		"effect of keyed tool ends", "effect of plain tool ends", "effect of keyed step ends", "effect of plain step ends", "effect of handler ends"),
 }
 
 // sides are both sides of each change of the store, the places in the code, and

@@ -87,6 +87,12 @@ func placeOf(w store.WriteSet) string {
 	var names []string
 	for _, t := range w.Turns {
 		names = append(names, string(t.Kind))
+		switch {
+		case strings.HasPrefix(t.Name, "once "):
+			names = append(names, "of step")
+		case t.Kind != store.Reply:
+			names = append(names, "of tool")
+		}
 	}
 	for _, e := range w.Entries {
 		if e.Event != "" {

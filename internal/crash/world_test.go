@@ -21,14 +21,23 @@ type effect struct {
 
 func worldOf(folder string) string { return filepath.Join(folder, "world") }
 
+// The ways in which effects are made.
+const (
+	keyedTool = "keyed tool"
+	plainTool = "plain tool"
+	keyedStep = "keyed step"
+	plainStep = "plain step"
+	noStep    = "handler"
+)
+
 // effect makes the effect of an order under the key of ctx and returns when it
 // is on the disk. Where the key is known, there is nothing to do: that is what a
 // service makes of an idempotency key. It gets none from who makes its effect at
 // most once.
-func (c *child) effect(ctx context.Context, order int, keyed bool) error {
-	c.at("effect begins")
+func (c *child) effect(ctx context.Context, order int, how string) error {
+	c.at("effect of " + how + " begins")
 	path, k := worldOf(c.Folder), agent.EffectKey(ctx)
-	if keyed {
+	if how != plainTool && how != plainStep {
 		had, err := effects(path)
 		if err != nil {
 			return err
@@ -47,7 +56,7 @@ func (c *child) effect(ctx context.Context, order int, keyed bool) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	c.at("effect ends")
+	c.at("effect of " + how + " ends")
 	return nil
 }
 
