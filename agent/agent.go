@@ -78,6 +78,8 @@ type offer struct {
 	answers map[phase]answer
 	// holds is how long a proposal stands after the deadline of its call.
 	holds time.Duration
+	// own: the runtime itself answers it, for every agent.
+	own bool
 }
 
 // offering is the option that lets the agent answer a contract.
@@ -89,6 +91,10 @@ func offering(c Contract, answers map[phase]answer) Option {
 			return
 		}
 		capability := c.Name().Capability()
+		if ownOffer(c.Name()) != nil {
+			a.fault("contract %s is the runtime's own to answer", c.Name())
+			return
+		}
 		if a.offers[capability] != nil {
 			a.fault("contract %s is answered twice", c.Name())
 			return
@@ -159,6 +165,9 @@ func (a *Agent) lookup(capability string) *offer {
 	wanted, err := protocol.ParseName(name)
 	if err != nil {
 		return nil
+	}
+	if own := ownOffer(wanted); own != nil {
+		return own
 	}
 	var best *offer
 	for _, o := range a.offers {

@@ -250,3 +250,21 @@ func ExampleOpened() {
 	// keep this in case we stop: 36 characters
 	// <nil>
 }
+
+// A deadline that passes says nothing about what was done. Whoever needs to
+// know looks, and does not order again.
+func ExampleOutcome() {
+	ctx, guest := context.Background(), agent.New("guest")
+	slow := agent.New("barista", agent.Handle(Buy, func(ctx context.Context, _ Order) (Ticket, error) {
+		<-ctx.Done() // the machine is heating up
+		return Ticket{}, ctx.Err()
+	}))
+	defer run(slow, guest)()
+	_, err := agent.Ask(ctx, guest, "barista", Buy, Order{Coffees: 2}, agent.Within(300*time.Millisecond))
+	if u, ok := errors.AsType[*protocol.UnknownError](err); ok {
+		_, err = agent.Outcome(ctx, guest, Buy, u.Conversation)
+	}
+	var unknown *protocol.UnknownError
+	fmt.Println(errors.As(err, &unknown), unknown.Reason)
+	// Output: true lapsed
+}

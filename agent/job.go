@@ -425,9 +425,10 @@ func (j *job) conclude(ctx context.Context, d draft) error {
 	return err
 }
 
-// pass takes the act that ends the exchange through the agent's layers.
+// pass takes the act that ends the exchange through the agent's layers. What
+// the runtime answers by itself is no act of the agent's.
 func (j *job) pass(ctx context.Context, d draft, cause error) draft {
-	if len(j.agent.layers) == 0 || d.act.Status == envelope.Cancelled {
+	if len(j.agent.layers) == 0 || d.act.Status == envelope.Cancelled || j.offer != nil && j.offer.own {
 		return d
 	}
 	before := Act{Performative: d.act.Performative, To: j.key.Peer, Content: d.content}

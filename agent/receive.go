@@ -31,7 +31,7 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 			return err
 		}
 		verdict := guard.Admit(view, e)
-		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
+		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel && !s.host.owns(e) {
 			release() // of an earlier try
 			release, verdict = h.occupy(e)
 		}

@@ -28,11 +28,15 @@ var (
 	fenceDocument string
 	//go:embed schemas/advertise.json
 	advertiseDocument string
+	//go:embed schemas/outcome.json
+	outcomeDocument string
+	//go:embed schemas/outcome-result.json
+	outcomeResultDocument string
 )
 
 // BuiltIns lists the built-in content schemas: those of acts that say nothing
 // beyond themselves, which admit exactly the empty object, those of Chat, of a
-// gather's fence and of an advertisement.
+// gather's fence, of an advertisement and of looking at an outcome.
 func BuiltIns() []BuiltIn {
 	return []BuiltIn{
 		{AgreeSchema, []byte(agreeDocument)},
@@ -43,5 +47,7 @@ func BuiltIns() []BuiltIn {
 		{Chat().Name().Result(), []byte(chatResultDocument)},
 		{FenceSchema, []byte(fenceDocument)},
 		{AdvertiseSchema, []byte(advertiseDocument)},
+		{OutcomeName, []byte(outcomeDocument)},
+		{declare(OutcomeName, QueryV1).name.Result(), []byte(outcomeResultDocument)},
 	}
 }
