@@ -32,6 +32,9 @@ type Agent struct {
 	faults []error
 	advert advertising
 
+	// mayAskBack: the model may ask whoever asked it.
+	mayAskBack bool
+
 	instructions []func(context.Context) string
 	offerWhen    []func(context.Context, string) bool
 }
@@ -100,6 +103,9 @@ func offering(c Contract, answers map[phase]answer) Option {
 			return
 		}
 		a.offers[capability] = &offer{Contract: bound, types: c.Types(), answers: answers, holds: holds}
+		if c == Contract(protocol.Question) {
+			answersFit(a)
+		}
 	})
 }
 

@@ -37,9 +37,14 @@ type job struct {
 	// untouched: no run of it has begun, so that there is nothing to tell.
 	cancelled, late, untouched bool
 
+	// about is the conversation that a question is about.
+	about string
+
 	seat   *seat
 	mu     sync.Mutex
 	agreed bool
+	// asking: a question to the peer is on its way.
+	asking bool
 	equals map[string]int
 	record *recorder
 }
@@ -363,6 +368,9 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Header().Capability), opening: opening,
 		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late,
 		untouched: cancelled && row.Attempt == 1, equals: map[string]int{}}
+	if j.about, err = h.aboutWork(ctx, opening); err != nil {
+		return nil, err
+	}
 	return j, j.negotiated(ctx, x.State)
 }
 

@@ -32,11 +32,16 @@ var (
 	outcomeDocument string
 	//go:embed schemas/outcome-result.json
 	outcomeResultDocument string
+	//go:embed schemas/question.json
+	questionDocument string
+	//go:embed schemas/question-result.json
+	questionResultDocument string
 )
 
 // BuiltIns lists the built-in content schemas: those of acts that say nothing
 // beyond themselves, which admit exactly the empty object, those of Chat, of a
-// gather's fence, of an advertisement and of looking at an outcome.
+// gather's fence, of an advertisement, of looking at an outcome and of asking
+// back.
 func BuiltIns() []BuiltIn {
 	return []BuiltIn{
 		{AgreeSchema, []byte(agreeDocument)},
@@ -49,5 +54,7 @@ func BuiltIns() []BuiltIn {
 		{AdvertiseSchema, []byte(advertiseDocument)},
 		{OutcomeName, []byte(outcomeDocument)},
 		{declare(OutcomeName, QueryV1).name.Result(), []byte(outcomeResultDocument)},
+		{QuestionName, []byte(questionDocument)},
+		{Question.Name().Result(), []byte(questionResultDocument)},
 	}
 }

@@ -22,7 +22,7 @@ func TestBuiltInContentIsTheEmptyObjectAndNothingElse(t *testing.T) {
 		if s.ID() != "urn:schema:"+b.Name {
 			t.Errorf("%s has the id %s", b.Name, s.ID())
 		}
-		if slices.ContainsFunc([]string{"chat", "fence", "advertise", "outcome"}, func(what string) bool { return strings.HasPrefix(b.Name, "parley."+what) }) {
+		if slices.ContainsFunc([]string{"chat", "fence", "advertise", "outcome", "question"}, func(what string) bool { return strings.HasPrefix(b.Name, "parley."+what) }) {
 			continue // these say something
 		}
 		empty, err := json.Marshal(protocol.Empty{})
@@ -67,6 +67,8 @@ func ExampleBuiltIns() {
 	// parley.advertise/v1
 	// parley.outcome/v1
 	// parley.outcome.result/v1
+	// parley.question/v1
+	// parley.question.result/v1
 }
 
 func TestTheSchemasOfAChatAreThoseOfItsGoType(t *testing.T) {
