@@ -268,8 +268,8 @@ func TestOnlyWhoWorksForAnAgentMayAskItBack(t *testing.T) {
 			"with a schema from somewhere else": {flights, b, nil, `{"text":"Which?","schema":"{\"$ref\":\"https://evil.example/s\"}"}`, envelope.CodeValidation, guard.ReasonSchema},
 		} {
 			told, state := put(tt.from, tt.of, tt.change, tt.content)
-			if state != "done:refused" || told.Code != tt.code || told.Reason != tt.reason {
-				t.Errorf("%s: %s, %+v, want refused(%s, %s)", name, state, told, tt.code, tt.reason)
+			if state != "done:refused" || told == nil || told.Code != tt.code || told.Reason != tt.reason {
+				t.Fatalf("%s: %s, %+v, want refused(%s, %s)", name, state, told, tt.code, tt.reason)
 			}
 			if tt.code == envelope.CodeAuth && told.Detail != nil {
 				t.Errorf("%s: told %+v", name, told.Detail)
@@ -281,14 +281,14 @@ func TestOnlyWhoWorksForAnAgentMayAskItBack(t *testing.T) {
 		if _, state := put(flights, b, nil, fine); state.Done() || asked.Load() != 1 {
 			t.Errorf("one that is right: %s, asked %d times", state, asked.Load())
 		}
-		if told, state := put(flights, b, nil, `{"text":"And which meal?"}`); state != "done:refused" || told.Code != envelope.CodeCapacity || told.Reason != "question-open" || asked.Load() != 1 {
+		if told, state := put(flights, b, nil, `{"text":"And which meal?"}`); state != "done:refused" || told == nil || told.Code != envelope.CodeCapacity || told.Reason != "question-open" || asked.Load() != 1 {
 			t.Errorf("a second one: %s, %+v, asked %d times", state, told, asked.Load())
 		}
 		close(release)
 		if _, err := live.wait(); err != nil {
 			t.Fatal(err)
 		}
-		if told, state := put(flights, b, nil, fine); state != "done:refused" || told.Reason != guard.ReasonPolicy {
+		if told, state := put(flights, b, nil, fine); state != "done:refused" || told == nil || told.Reason != guard.ReasonPolicy {
 			t.Errorf("after the end: %s, %+v", state, told)
 		}
 	})

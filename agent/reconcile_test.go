@@ -250,6 +250,11 @@ func TestAStrangerLearnsNothingAndEndsNothing(t *testing.T) {
 		if out, err := q.wait(); err != nil || out.Reference != "R1" {
 			t.Errorf("the planner got %v, %v", out, err)
 		}
+		// A participant is no better off: what became of an exchange is its
+		// initiator's to ask.
+		if got, err := agent.Ask(t.Context(), flights, "planner", asksAbout, protocol.OutcomeAsked{Conversation: q.id, Protocol: protocol.QueryV1}); err != nil || got.Status != protocol.OutcomeNeverSeen {
+			t.Errorf("the participant was told %+v, %v", got, err)
+		}
 	})
 }
 
