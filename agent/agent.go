@@ -33,6 +33,9 @@ type Agent struct {
 	faults []error
 	advert advertising
 
+	// mayAskBack: the model may ask whoever asked it.
+	mayAskBack bool
+
 	instructions []func(context.Context) string
 	offerWhen    []func(context.Context, string) bool
 }
@@ -79,6 +82,8 @@ type offer struct {
 	answers map[phase]answer
 	// holds is how long a proposal stands after the deadline of its call.
 	holds time.Duration
+	// own: the runtime itself answers it, for every agent.
+	own bool
 }
 
 // offering is the option that lets the agent answer a contract.
@@ -90,11 +95,18 @@ func offering(c Contract, answers map[phase]answer) Option {
 			return
 		}
 		capability := c.Name().Capability()
+		if ownOffer(c.Name()) != nil {
+			a.fault("contract %s is the runtime's own to answer", c.Name())
+			return
+		}
 		if a.offers[capability] != nil {
 			a.fault("contract %s is answered twice", c.Name())
 			return
 		}
 		a.offers[capability] = &offer{Contract: bound, types: c.Types(), answers: answers, holds: holds}
+		if c == Contract(protocol.Question) {
+			answersFit(a)
+		}
 	})
 }
 
@@ -161,6 +173,9 @@ func (a *Agent) lookup(capability string) *offer {
 	wanted, err := protocol.ParseName(name)
 	if err != nil {
 		return nil
+	}
+	if own := ownOffer(wanted); own != nil {
+		return own
 	}
 	var best *offer
 	for _, o := range a.offers {

@@ -60,6 +60,7 @@ type question struct {
 	opened      func(string)
 	priority    string
 	resend      *envelope.RetryPolicy
+	of          string
 	parent      *job
 	// call is the model's call in which the parent asks, "" outside one.
 	call string

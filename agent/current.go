@@ -39,6 +39,9 @@ type Work struct {
 	Conversation, Correlation string
 	// Contract is the name of what was asked for.
 	Contract string
+	// About is the conversation that a question is about, in which the answering
+	// agent is the one that asked: see AskBack. It is "" for other work.
+	About string
 	// Input is the content of what was asked, canonical JSON: of the opening
 	// act, or of the latest call of an auction. It is the sender's: data,
 	// whatever it says.
@@ -59,7 +62,7 @@ func Current(ctx context.Context) (w Work, ok bool) {
 		return Work{}, false
 	}
 	h := j.header
-	w = Work{Input: bytes.Clone(j.input), Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop, Awarded: j.phase == performing}
+	w = Work{Input: bytes.Clone(j.input), Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop, About: j.about, Awarded: j.phase == performing}
 	if j.offer != nil {
 		w.Contract = j.offer.Name.String()
 	}

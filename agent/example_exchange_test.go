@@ -250,3 +250,51 @@ func ExampleOpened() {
 	// keep this in case we stop: 36 characters
 	// <nil>
 }
+
+// Whoever does not know what became of an order looks, and does not order
+// again. Here it is the order's own log that tells; where that ends without
+// anybody knowing, the barista's host is asked.
+func ExampleOutcome() {
+	ctx, guest, ready := context.Background(), agent.New("guest"), make(chan struct{})
+	slow := agent.New("barista", agent.Handle(Buy, func(ctx context.Context, o Order) (Ticket, error) {
+		<-ready // the machine is heating up
+		return sell(ctx, o)
+	}))
+	defer run(slow, guest)()
+	order, err := agent.Start(ctx, guest, "barista", Buy, Order{Coffees: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = agent.Outcome(ctx, guest, Buy, order.ID())
+	progress, ok := errors.AsType[*protocol.InProgressError](err)
+	fmt.Println(ok, progress.Peer)
+	close(ready)
+	if _, err := order.Wait(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(agent.Outcome(ctx, guest, Buy, order.ID()))
+	// Output:
+	// true agent://local/barista
+	// {2 coffees} <nil>
+}
+
+// The barista asks the guest what the order left open.
+func ExampleAskBack() {
+	ctx := context.Background()
+	guest := agent.New("guest", agent.Handle(protocol.Question, func(_ context.Context, q protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
+		fmt.Println(q.Text, q.Choices)
+		return protocol.QuestionAnswered{Choice: "oat"}, nil
+	}))
+	barista := agent.New("barista", agent.Handle(Buy, func(ctx context.Context, o Order) (Ticket, error) {
+		milk, err := agent.AskBack(ctx, protocol.QuestionAsked{Text: "Which milk?", Choices: []string{"cow", "oat"}})
+		if _, silent := errors.AsType[*protocol.NotUnderstoodError](err); silent {
+			milk.Choice, err = "cow", nil // this guest answers no questions
+		}
+		return Ticket{Number: "1, " + milk.Choice + " milk"}, err
+	}))
+	defer run(barista, guest)()
+	fmt.Println(agent.Ask(ctx, guest, "barista", Buy, Order{Coffees: 1}))
+	// Output:
+	// Which milk? [cow oat]
+	// {1, oat milk} <nil>
+}

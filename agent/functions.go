@@ -53,7 +53,7 @@ const (
 // reserved reports whether a tool may not have the name.
 func reserved(name string) bool {
 	return slices.Contains(envelope.Performatives(), envelope.Performative(name)) || strings.Contains(name, "__") ||
-		name == dissent || name == item || name == progress
+		name == dissent || name == item || name == progress || name == askBack
 }
 
 // ends reports whether the function is an act that ends the turn.
@@ -130,7 +130,11 @@ func (j *job) functions() ([]*function, error) {
 			})
 		}
 	}
-	return list, nil
+	back, err := j.back()
+	if back != nil {
+		list = append(list, back)
+	}
+	return list, err
 }
 
 func bareName(peer string) string { return peer[strings.LastIndexByte(peer, '/')+1:] }
@@ -184,7 +188,7 @@ func (t *turn) available(ctx context.Context) ([]*function, error) {
 		if f.move == nil && f.effect() && t.job.phase == bidding {
 			continue // nothing has effects before the award
 		}
-		spoken := f.contract == nil || t.job.agent.speaks(f.peer, f.contract)
+		spoken := f.contract == nil || f.asksBack() || t.job.agent.speaks(f.peer, f.contract)
 		if f.move != nil && slices.Contains(moves, *f.move) || f.move == nil && spoken && t.job.agent.mayOffer(ctx, f.name) {
 			list = append(list, f)
 		}

@@ -110,6 +110,9 @@ type Host struct {
 	parties assemblies
 
 	quarantine quarantine
+	// questions is held while a question that a participant asks back is judged
+	// and accepted: it looks at other exchanges than its own.
+	questions sync.Mutex
 }
 
 // NewHost describes a host of the agents; Start runs it. An agent belongs to

@@ -37,9 +37,14 @@ type job struct {
 	// untouched: no run of it has begun, so that there is nothing to tell.
 	cancelled, late, untouched bool
 
+	// about is the conversation that a question is about.
+	about string
+
 	seat   *seat
 	mu     sync.Mutex
 	agreed bool
+	// asking: a question to the peer is on its way.
+	asking bool
 	equals map[string]int
 	record *recorder
 }
@@ -369,6 +374,9 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Header().Capability), opening: opening,
 		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late,
 		untouched: cancelled && row.Attempt == 1, equals: map[string]int{}}
+	if j.about, err = h.aboutWork(ctx, opening); err != nil {
+		return nil, err
+	}
 	return j, j.negotiated(ctx, x.State)
 }
 
@@ -434,9 +442,10 @@ func (j *job) conclude(ctx context.Context, d draft) error {
 	return err
 }
 
-// pass takes the act that ends the exchange through the agent's layers.
+// pass takes the act that ends the exchange through the agent's layers. What
+// the runtime answers by itself is no act of the agent's.
 func (j *job) pass(ctx context.Context, d draft, cause error) draft {
-	if len(j.agent.layers) == 0 || d.act.Status == envelope.Cancelled {
+	if len(j.agent.layers) == 0 || d.act.Status == envelope.Cancelled || j.offer != nil && j.offer.own {
 		return d
 	}
 	before := Act{Performative: d.act.Performative, To: j.key.Peer, Content: d.content}

@@ -18,7 +18,8 @@ import (
 )
 
 // perform makes the calls of a round: the questions to peers all at once, the
-// agent's own tools one after the other, in the model's order.
+// agent's own tools and what it asks back one after the other, in the model's
+// order.
 func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 	if len(work) == 0 {
 		for _, c := range r.calls {
@@ -43,7 +44,7 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 		errs = append(errs, err)
 	}
 	for _, c := range work {
-		if c.fault == nil && c.function.contract != nil {
+		if c.fault == nil && c.function.contract != nil && !c.function.asksBack() {
 			begin(c)
 			peers.Go(func() {
 				data, err := t.askPeer(ctx, c)
@@ -56,6 +57,10 @@ func (t *turn) perform(ctx context.Context, r *round, work []call) error {
 		case c.fault != nil:
 			begin(c)
 			keep(c, c.fault, nil)
+		case c.function.asksBack():
+			begin(c)
+			data, err := t.askBack(ctx, c)
+			keep(c, data, err)
 		case c.function.tool != nil:
 			begin(c)
 			data, err := t.runTool(ctx, c)

@@ -24,6 +24,10 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 	var refused *guard.Violation
 	release := func() {}
 	defer func() { release() }()
+	if e.Act() == envelope.Request && asksBack(e.Capability()) {
+		h.questions.Lock()
+		defer h.questions.Unlock()
+	}
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
 		replies, refused = nil, nil
 		view, err := s.view(ctx, caller, e)
@@ -31,9 +35,14 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 			return err
 		}
 		verdict := guard.Admit(view, e)
-		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
+		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel && !s.host.owns(e) {
 			release() // of an earlier try
 			release, verdict = h.occupy(e)
+		}
+		if verdict == nil {
+			if verdict, err = s.question(ctx, e); err != nil {
+				return err
+			}
 		}
 		if verdict == nil {
 			verdict, err = s.checkEffect(ctx, e)

@@ -306,7 +306,11 @@ func legality(v View, e *envelope.Envelope) *Violation {
 		code = envelope.CodeCancelled // it came after its sender's cancel
 	}
 	if x.Done() && e.ReceiptKind() == "" && e.Act() != envelope.Cancel && !fences(e) {
-		return &Violation{Rule: "legality", Answer: Reject, Code: code, Reason: ReasonPostTerminal, Pointer: "/performative"}
+		reason := ReasonPostTerminal
+		if x.Barred() { // its sender was told that it had never come
+			code, reason = envelope.CodePermanent, ReasonLapsed
+		}
+		return &Violation{Rule: "legality", Answer: Reject, Code: code, Reason: reason, Pointer: "/performative"}
 	}
 	bad := p.Table(x.Role).Judge(x, protocol.Receiving(e))
 	if bad == nil {

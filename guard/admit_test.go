@@ -192,6 +192,21 @@ func TestWhatComesAfterTheEndIsToldSo(t *testing.T) {
 	})
 }
 
+func TestWhatItsSenderWasToldNeverCameIsRefusedAsLapsed(t *testing.T) {
+	lapsed := verdict{"legality", guard.Reject, permanent, "lapsed", "/performative"}
+	x := protocol.Tombstone(protocol.Open(protocol.RequestV1, id(0), flights, planner, protocol.Participant))
+	judge(t, &x, []judged{
+		{"the request", say(1, planner, "request"), nil, lapsed},
+		{"the request, after its time", say(1, planner, "request"), later(time.Hour), verdict{"deadline", guard.Reject, envelope.CodeDeadline, "late", "/reply_by"}},
+		{"its cancel, which is absorbed", say(2, planner, "cancel", seq(2)), nil, verdict{}},
+	})
+	after, _, err := protocol.Advance(x, noon, protocol.Receive(say(2, planner, "cancel", seq(2)).sealed(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge(t, &after, []judged{{"the request, after its cancel", say(1, planner, "request"), nil, lapsed}})
+}
+
 func TestALateResultIsNotHeardButALateLastWordIs(t *testing.T) {
 	late := verdict{"deadline", guard.Reject, envelope.CodeDeadline, "late", "/reply_by"}
 	reply, last := time.Minute, time.Minute+15*time.Second

@@ -103,6 +103,7 @@ const (
 	ReasonStaleGeneration     = "stale-generation"
 	ReasonLate                = "late"
 	ReasonPolicy              = "policy"
+	ReasonLapsed              = "lapsed"
 	ReasonHopLimit            = "hop-limit"
 	ReasonPostTerminal        = "post-terminal"
 	ReasonInProgress          = "in-progress"

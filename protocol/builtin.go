@@ -28,11 +28,20 @@ var (
 	fenceDocument string
 	//go:embed schemas/advertise.json
 	advertiseDocument string
+	//go:embed schemas/outcome.json
+	outcomeDocument string
+	//go:embed schemas/outcome-result.json
+	outcomeResultDocument string
+	//go:embed schemas/question.json
+	questionDocument string
+	//go:embed schemas/question-result.json
+	questionResultDocument string
 )
 
 // BuiltIns lists the built-in content schemas: those of acts that say nothing
 // beyond themselves, which admit exactly the empty object, those of Chat, of a
-// gather's fence and of an advertisement.
+// gather's fence, of an advertisement, of looking at an outcome and of asking
+// back.
 func BuiltIns() []BuiltIn {
 	return []BuiltIn{
 		{AgreeSchema, []byte(agreeDocument)},
@@ -43,5 +52,9 @@ func BuiltIns() []BuiltIn {
 		{Chat().Name().Result(), []byte(chatResultDocument)},
 		{FenceSchema, []byte(fenceDocument)},
 		{AdvertiseSchema, []byte(advertiseDocument)},
+		{OutcomeName, []byte(outcomeDocument)},
+		{declare(OutcomeName, QueryV1).name.Result(), []byte(outcomeResultDocument)},
+		{QuestionName, []byte(questionDocument)},
+		{Question.Name().Result(), []byte(questionResultDocument)},
 	}
 }

@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,8 +22,8 @@ func TestBuiltInContentIsTheEmptyObjectAndNothingElse(t *testing.T) {
 		if s.ID() != "urn:schema:"+b.Name {
 			t.Errorf("%s has the id %s", b.Name, s.ID())
 		}
-		if strings.HasPrefix(b.Name, "parley.chat") || b.Name == protocol.FenceSchema || b.Name == protocol.AdvertiseSchema {
-			continue
+		if slices.ContainsFunc([]string{"chat", "fence", "advertise", "outcome", "question"}, func(what string) bool { return strings.HasPrefix(b.Name, "parley."+what) }) {
+			continue // these say something
 		}
 		empty, err := json.Marshal(protocol.Empty{})
 		if err != nil {
@@ -64,6 +65,10 @@ func ExampleBuiltIns() {
 	// parley.chat.result/v1
 	// parley.fence/v1
 	// parley.advertise/v1
+	// parley.outcome/v1
+	// parley.outcome.result/v1
+	// parley.question/v1
+	// parley.question.result/v1
 }
 
 func TestTheSchemasOfAChatAreThoseOfItsGoType(t *testing.T) {

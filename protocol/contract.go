@@ -15,6 +15,13 @@ type Declared interface {
 	Types() Types
 }
 
+// Resulting is a contract that ends with a result, whose Go type is Out.
+type Resulting[Out any] interface {
+	Declared
+	// ZeroResult is the zero value of the result: its Go type tells it.
+	ZeroResult() Out
+}
+
 // Types are the Go types of what the acts of a contract carry, nil where its
 // protocol has no such act. Schemas are made of them; nothing here looks
 // inside.
@@ -86,6 +93,9 @@ func (c Contract[In, Out]) Types() Types {
 	return Types{Input: reflect.TypeFor[In](), Result: reflect.TypeFor[Out](), Progress: c.progress}
 }
 
+// ZeroResult is the zero value of what the contract returns.
+func (Contract[In, Out]) ZeroResult() (out Out) { return out }
+
 // Stream ties a versioned name to the Go types of a subscription: what is
 // asked for, and what each of any number of items is. It has no effects. It is
 // a plain value, safe for concurrent use.
@@ -101,6 +111,9 @@ func NewStream[In, Item any](name string) Stream[In, Item] {
 func (s Stream[In, Item]) Types() Types {
 	return Types{Input: reflect.TypeFor[In](), Item: reflect.TypeFor[Item](), Result: reflect.TypeFor[Empty]()}
 }
+
+// ZeroResult is the zero value of what ends the stream.
+func (Stream[In, Item]) ZeroResult() Empty { return Empty{} }
 
 // Auction ties a versioned name to the Go types of a contract net: what is
 // called for, what is proposed, and what the one who gets the award delivers.
@@ -143,6 +156,9 @@ func (a Auction[Call, Bid, Result]) WithProgress(example any) Auction[Call, Bid,
 func (a Auction[Call, Bid, Result]) Types() Types {
 	return Types{Input: reflect.TypeFor[Call](), Bid: reflect.TypeFor[Bid](), Result: reflect.TypeFor[Result](), Progress: a.progress}
 }
+
+// ZeroResult is the zero value of what is delivered for an award.
+func (Auction[Call, Bid, Result]) ZeroResult() (out Result) { return out }
 
 // Gathering ties a versioned name to the Go types of a gather: what every
 // member is asked, and what each contributes. It is a plain value, safe for
@@ -187,6 +203,9 @@ func NewOffer[In any](name string) Offer[In] { return Offer[In]{declare(name, Pr
 func (o Offer[In]) Types() Types {
 	return Types{Input: reflect.TypeFor[In](), Result: reflect.TypeFor[Empty]()}
 }
+
+// ZeroResult is the zero value of what accepting says beyond itself.
+func (Offer[In]) ZeroResult() Empty { return Empty{} }
 
 // The schemas of content that carries nothing but its act: the error of a
 // refusal or failure is a member of the envelope.

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -53,6 +54,21 @@ type Ending struct {
 	Pointer string
 	// Want and Got describe that fault.
 	Want, Got string
+}
+
+// ending makes every error that has one an error of this package's kind.
+func (e Ending) ending() Ending { return e }
+
+// EndingOf is what an error of an outcome says; false for any other error.
+func EndingOf(err error) (Ending, bool) {
+	var e interface {
+		error
+		ending() Ending
+	}
+	if !errors.As(err, &e) {
+		return Ending{}, false
+	}
+	return e.ending(), true
 }
 
 func (e Ending) text(what string) string {

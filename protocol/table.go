@@ -31,6 +31,9 @@ const donePrefix = "done:"
 // Done reports whether the state is terminal.
 func (s State) Done() bool { return strings.HasPrefix(string(s), donePrefix) }
 
+// Over is the terminal state that carries the outcome.
+func Over(o Outcome) State { return State(donePrefix + string(o)) }
+
 // Outcome is the outcome that a terminal state carries, "" for a live one.
 func (s State) Outcome() Outcome {
 	if !s.Done() {

@@ -91,6 +91,10 @@ const (
 	Rejected EntryKind = "rejected"
 	// Fired: a timer.
 	Fired EntryKind = "fired"
+	// Absent: the peer, who asked, was told that the opening act of its exchange
+	// had never come here; from then on it is refused. The entry has no message;
+	// its note is a protocol.Absence.
+	Absent EntryKind = "absent"
 	// Bound: what the initiator of a multi-party conversation fixed before its
 	// first message. The entry belongs to no exchange; its note is a
 	// protocol.Binding.

@@ -81,6 +81,8 @@ func spoken(e store.Entry) (string, error) {
 		return fmt.Sprintf("concluded %s", c.Terminal), err
 	case store.Fired:
 		return string(e.Event), nil
+	case store.Absent:
+		return "said that nothing had come", nil
 	}
 	m, err := envelope.Decode(e.Envelope)
 	if err != nil {

@@ -38,6 +38,8 @@ func (e *exporter) enter(entry store.Entry) error {
 			e.trigger = nil
 		}
 		return nil
+	case store.Absent: // a stranger's, in a conversation of the owner's: it led to nothing
+		return nil
 	}
 	m := out.message
 	switch {

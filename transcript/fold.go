@@ -84,8 +84,11 @@ func (f *fold) apply(e store.Entry) (folded, error) {
 		return folded{}, diverges(e, "exchange", "an entry of "+e.Peer, "no such exchange")
 	}
 	out := folded{from: x.State, to: x.State, before: x}
-	if e.Kind == store.Fired {
+	switch e.Kind {
+	case store.Fired:
 		return f.fire(e, x, out)
+	case store.Absent:
+		return f.bar(e, x, out)
 	}
 	m, err := f.read(e)
 	if err != nil {
@@ -113,6 +116,22 @@ func (f *fold) fire(e store.Entry, x protocol.Exchange, out folded) (folded, err
 		return out, diverges(e, "timer", "fired at "+e.At.UTC().Format(time.RFC3339Nano), "not due yet")
 	}
 	f.exchanges[e.Peer], out.to = next, next.State
+	f.ended(e, x, next)
+	return out, nil
+}
+
+// bar ends an exchange of which nothing had come.
+func (f *fold) bar(e store.Entry, x protocol.Exchange, out folded) (folded, error) {
+	n, err := note[protocol.Absence](e)
+	if err != nil {
+		return out, err
+	}
+	next := protocol.Tombstone(x)
+	if next.State == x.State {
+		return out, diverges(e, "transition", transition(e.From, e.To), "something of it had come")
+	}
+	f.exchanges[e.Peer], out.to = next, next.State
+	f.correlation[e.Peer] = n.Correlation
 	f.ended(e, x, next)
 	return out, nil
 }

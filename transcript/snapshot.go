@@ -82,7 +82,7 @@ func (r *recording) enter(e store.Entry) error {
 	case store.Concluded:
 		r.fenced = true
 		return nil
-	case store.Fired, store.Rejected:
+	case store.Fired, store.Rejected, store.Absent:
 		return nil
 	}
 	m, err := envelope.Decode(e.Envelope)

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-agents/parley/agent"
@@ -46,6 +48,12 @@ type run struct {
 
 	// file is the open transcript.
 	file *os.File
+	// answers are the lines that the traveller types, nil if nobody can be asked.
+	answers <-chan string
+	// asking is held while one of them is waited for, and over is set when there
+	// are no more.
+	asking sync.Mutex
+	over   atomic.Bool
 }
 
 func (r *run) run(ctx context.Context, args []string) (err error) {
@@ -78,7 +86,11 @@ func (r *run) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := trip.Open(ctx, trip.Options{Dir: dir, Model: model, Faults: faults, SupplierDelay: supplierDelay, Log: r.log()})
+	o := trip.Options{Dir: dir, Model: model, Faults: faults, SupplierDelay: supplierDelay, Log: r.log()}
+	if r.interactive() {
+		r.answers, o.Answer = lines(r.stdin), r.answer
+	}
+	w, err := trip.Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -106,7 +118,6 @@ func (r *run) plan(ctx context.Context, w *trip.World, model llm.Model, words st
 	if done || err != nil {
 		return err
 	}
-	answers := lines(r.stdin)
 	for {
 		planned, conversation, failed := w.Plan(ctx, request, question)
 		report, err := r.report(ctx, w, model, planned, conversation, failed)
@@ -114,22 +125,38 @@ func (r *run) plan(ctx context.Context, w *trip.World, model llm.Model, words st
 			return err
 		}
 		report.Interrupted = ended
-		if report.Status != "needs-input" || !r.interactive() {
+		if report.Status != "needs-input" || r.answers == nil || r.over.Load() {
 			return r.show(ctx, w, report)
 		}
-		fmt.Fprintf(r.stdout, "%s\n> ", report.Question)
-		select {
-		case answer, more := <-answers:
-			if !more {
-				fmt.Fprintln(r.stdout)
-				return r.show(ctx, w, report)
-			}
-			if request, question, err = w.Continue(ctx, conversation, answer); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+		answer, err := r.answer(ctx, report.Question)
+		if errors.Is(err, trip.ErrNoAnswer) {
+			return r.show(ctx, w, report)
 		}
+		if err != nil {
+			return err
+		}
+		if request, question, err = w.Continue(ctx, conversation, answer); err != nil {
+			return err
+		}
+	}
+}
+
+// answer asks at the terminal and waits for a line, for the planner while the
+// trip stays open and for what it ended with.
+func (r *run) answer(ctx context.Context, question string) (string, error) {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	fmt.Fprintf(r.stdout, "%s\n> ", question)
+	select {
+	case answer, more := <-r.answers:
+		if !more {
+			r.over.Store(true)
+			fmt.Fprintln(r.stdout)
+			return "", trip.ErrNoAnswer
+		}
+		return answer, nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
 	}
 }
 

@@ -30,13 +30,14 @@ func plan(r rehearsal.Request) (rehearsal.Reply, bool) {
 	if err != nil {
 		return rehearsal.Reply{}, false
 	}
-	p := planner{request: r, asked: asked}
+	r, open := heard(r, &asked)
+	p := planner{request: r, asked: asked, open: open}
 	understood, answer := understand(asked, today)
 	if answer == sentence.No {
 		return say(contract.Plan{Status: "failed", Notes: agent.Text(unwanted(asked))})
 	}
 	if !understood.Complete() {
-		return ask(understood.Questions[0].Text)
+		return p.ask(understood.Questions[0].Text)
 	}
 	p.trip, p.checkIn, p.assumed = understood.Trip, understood.Trip.Out, understood.Assumed
 	return p.next(answer)
@@ -49,6 +50,8 @@ type planner struct {
 	trip    sentence.Trip
 	checkIn calendar.Date // the day the stay begins
 	assumed []string
+	// open: the traveller can be asked in this turn.
+	open bool
 }
 
 // another is how the questions end that a plain no answers.
@@ -103,7 +106,7 @@ func (p *planner) next(said sentence.Decision) (rehearsal.Reply, bool) {
 	}
 	var flights contract.FlightOffers
 	if !flight.ok() {
-		return ask(p.noFlight(flight))
+		return p.ask(p.noFlight(flight))
 	}
 	if json.Unmarshal(flight.Result, &flights) != nil || len(flights.Offers) == 0 {
 		return rehearsal.Reply{}, false
@@ -117,7 +120,7 @@ func (p *planner) next(said sentence.Decision) (rehearsal.Reply, bool) {
 		}
 		var hotels contract.HotelOffers
 		if !hotel.ok() {
-			return ask(p.noHotel(hotel))
+			return p.ask(p.noHotel(hotel))
 		}
 		if json.Unmarshal(hotel.Result, &hotels) != nil || len(hotels.Offers) == 0 {
 			return rehearsal.Reply{}, false
@@ -125,7 +128,7 @@ func (p *planner) next(said sentence.Decision) (rehearsal.Reply, bool) {
 		best.hotel = cheapestHotel(hotels)
 	}
 	if p.trip.Budget > 0 && best.total() > p.trip.Budget {
-		return ask(sentence.Ask(sentence.Budget, "the cheapest %s is %s, which is more than %s", p.what(), euros(best.total()), euros(p.trip.Budget)).Text)
+		return p.ask(sentence.Ask(sentence.Budget, "the cheapest %s is %s, which is more than %s", p.what(), euros(best.total()), euros(p.trip.Budget)).Text)
 	}
 	booked, called := p.booked()
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/contract"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/sentence"
+	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
 
@@ -45,6 +46,11 @@ func (w *World) Continue(ctx context.Context, conversation, answer string) (r co
 	if p.Question == "" {
 		return r, q, fmt.Errorf("conversation %s: %w", conversation, ErrNoQuestion)
 	}
+	open, err := w.askedBack(ctx, x)
+	if err != nil {
+		return r, q, err
+	}
+	r.Earlier = append(r.Earlier, open...)
 	r.Earlier = append(r.Earlier, contract.Answered{Question: p.Question, Answer: agent.Text(answer)})
 	if len(r.Earlier) > maxAnswers {
 		return r, q, fmt.Errorf("conversation %s: %w", conversation, ErrTooMany)
@@ -74,6 +80,9 @@ func (w *World) Interrupted(ctx context.Context) ([]Interrupted, error) {
 	}
 	var list []Interrupted
 	for _, x := range xs {
+		if x.State.Role != protocol.Initiator {
+			continue // a question of the planner's
+		}
 		i := Interrupted{Conversation: x.Conversation}
 		if err := w.read(ctx, x.Key, store.Sent, x.State.Opening, &i.Request); err != nil {
 			return nil, err

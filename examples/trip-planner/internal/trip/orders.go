@@ -33,13 +33,15 @@ func (w *World) confirmed(ctx context.Context) (r contract.PlanRequest, ok bool)
 	return r, ok
 }
 
-// offerOrders offers the booking functions to confirmed work only.
+// offerOrders offers the booking functions to confirmed work only, and asking
+// the traveller to other work only: an answer changes the trip, and what was
+// confirmed was another one.
 func (w *World) offerOrders(ctx context.Context, function string) bool {
-	if !isOrder(function) {
+	if !isOrder(function) && function != askBack {
 		return true
 	}
 	_, ok := w.confirmed(ctx)
-	return ok
+	return ok == isOrder(function)
 }
 
 // orders are what is being ordered, by conversation and contract; what

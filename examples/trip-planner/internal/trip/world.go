@@ -29,6 +29,12 @@ type Options struct {
 	Faults Faults
 	// SupplierDelay is how long the suppliers' systems take to answer.
 	SupplierDelay time.Duration
+	// Answer is how the traveller answers a question while the trip stays open,
+	// such as at a terminal. It returns when he has, with ErrNoAnswer if he will
+	// not, or when ctx ends: the question is then asked again by the next World
+	// on the stores that can. Nil if he cannot be asked: the planner then ends
+	// with its question.
+	Answer func(ctx context.Context, question string) (string, error)
 	// Log receives what the hosts report.
 	Log *slog.Logger
 }
@@ -67,7 +73,7 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of the stores: %w", err)
 	}
-	w := &World{opts: o, faults: o.Faults, traveller: agent.New("traveller"),
+	w := &World{opts: o, faults: o.Faults, traveller: travellerAgent(o),
 		seats: newLossy(contract.BookFlight.Name().Capability()), rooms: newLossy(contract.BookHotel.Name().Capability())}
 	if err := w.start(ctx); err != nil {
 		return nil, errors.Join(err, w.Close(context.WithoutCancel(ctx)))
@@ -211,7 +217,11 @@ type Question struct {
 // Continue finds it again. An answer to one question counts once: the same
 // answer again gives what the first one gave, another one is refused.
 func (w *World) Plan(ctx context.Context, r contract.PlanRequest, to Question) (p contract.Plan, conversation string, err error) {
-	opts := []agent.AskOption{agent.Within(budget), agent.OnBehalfOf("user:traveller"), agent.Opened(func(id string) { conversation = id })}
+	within := budget
+	if w.opts.Answer != nil && !r.Confirmed {
+		within = patience
+	}
+	opts := []agent.AskOption{agent.Within(within), agent.OnBehalfOf("user:traveller"), agent.Opened(func(id string) { conversation = id })}
 	if to.Conversation != "" {
 		opts = append(opts, agent.Correlation(to.Correlation), agent.Key("answer "+to.Conversation))
 	}
