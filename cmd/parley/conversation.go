@@ -82,16 +82,14 @@ has no ended_at. Times are RFC 3339.`,
 			if err != nil {
 				return err
 			}
-			out := struct {
-				Conversations []conversation `json:"conversations"`
-			}{[]conversation{}}
+			var list []conversation
 			for _, f := range found {
-				out.Conversations = append(out.Conversations, conversation{
+				list = append(list, conversation{
 					Owner: f.Owner, ID: f.ID, Protocol: f.Protocol, Peers: f.Peers, State: string(f.State),
 					OpenedAt: moment(f.OpenedAt), EndedAt: moment(f.EndedAt), Messages: f.Messages,
 				})
 			}
-			return show(c, out, func() [][]string { return conversationRows(out.Conversations) })
+			return showList(c, "conversations", list, func() [][]string { return conversationRows(list) })
 		},
 	}
 	dbFlag(c, &db)
@@ -130,17 +128,15 @@ message_id, only a rejected message has a reason.`,
 			if err != nil {
 				return err
 			}
-			out := struct {
-				Logs []log `json:"logs"`
-			}{}
+			var logs []log
 			for _, s := range sides {
 				l := log{Owner: s.owner, ID: s.id, Entries: []entry{}}
 				for _, e := range s.log {
 					l.Entries = append(l.Entries, printed(e, envelopes))
 				}
-				out.Logs = append(out.Logs, l)
+				logs = append(logs, l)
 			}
-			return show(c, out, func() [][]string { return logRows(out.Logs, envelopes) })
+			return showList(c, "logs", logs, func() [][]string { return logRows(logs, envelopes) })
 		},
 	}
 	dbFlag(c, &db)

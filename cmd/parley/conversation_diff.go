@@ -50,13 +50,11 @@ exchange; an entry without a peer is about the conversation as a whole.`,
 			if err != nil {
 				return err
 			}
-			out := struct {
-				Differences []difference `json:"differences"`
-			}{[]difference{}}
+			var list []difference
 			for _, d := range found {
-				out.Differences = append(out.Differences, difference{d.Peer, d.Index, d.Mine, d.Theirs})
+				list = append(list, difference{d.Peer, d.Index, d.Mine, d.Theirs})
 			}
-			err = show(c, out, func() [][]string { return differenceRows(out.Differences) })
+			err = showList(c, "differences", list, func() [][]string { return differenceRows(list) })
 			if err == nil && len(found) > 0 {
 				err = errDiffers
 			}

@@ -67,18 +67,16 @@ has ended.`,
 			if err != nil {
 				return err
 			}
-			out := struct {
-				Replays []replay `json:"replays"`
-			}{}
+			var list []replay
 			var first error
 			for _, r := range sides {
 				done, err := replayed(r, stepwise)
 				if first == nil {
 					first = err
 				}
-				out.Replays = append(out.Replays, done)
+				list = append(list, done)
 			}
-			return errors.Join(show(c, out, func() [][]string { return replayRows(out.Replays, stepwise) }), first)
+			return errors.Join(showList(c, "replays", list, func() [][]string { return replayRows(list, stepwise) }), first)
 		},
 	}
 	dbFlag(c, &db)

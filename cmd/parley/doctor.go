@@ -54,20 +54,18 @@ fail makes the exit code 1.
   model.answer       the endpoint answers (--model)`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			out := struct {
-				Findings []finding `json:"findings"`
-			}{p.examine(c.Context(), db, model)}
+			list := p.examine(c.Context(), db, model)
 			if err := c.Context().Err(); err != nil {
 				return err
 			}
-			err := show(c, out, func() [][]string {
+			err := showList(c, "findings", list, func() [][]string {
 				rows := [][]string{{"STATUS", "CODE", "WHAT", "HINT"}}
-				for _, f := range out.Findings {
+				for _, f := range list {
 					rows = append(rows, []string{f.Status, f.Code, f.Text, f.Hint})
 				}
 				return rows
 			})
-			for _, f := range out.Findings {
+			for _, f := range list {
 				if err == nil && f.Status == statusFail {
 					err = fmt.Errorf("%w: %s", errUnwell, f.Code)
 				}

@@ -36,6 +36,8 @@ func TestEveryVerbPrintsItsGoldenOutput(t *testing.T) {
 		{"repair-reject.json", `{"city":"Oulu","days":2}`, "repair -o json --finish-reason content_filter --schema " + schemaFile, exitViolation},
 		{"conversation-ls", "", "conversation ls", exitOK},
 		{"conversation-ls.json", "", "conversation ls -o json", exitOK},
+		{"conversation-ls.jsonl", "", "conversation ls -o jsonl", exitOK},
+		{"version.jsonl", "", "version -o jsonl", exitOK},
 		{"conversation-ls-owner.json", "", "conversation ls --owner planner --limit 1 -o json", exitOK},
 		{"conversation-ls-none.json", "", "conversation ls --owner agent://acme/nobody -o json", exitOK},
 		{"conversation-show", "", "conversation show " + conversation1, exitOK},
@@ -57,6 +59,13 @@ func TestEveryVerbPrintsItsGoldenOutput(t *testing.T) {
 		wantGolden(t, c.name, stable(got.stdout, dir))
 		if strings.HasSuffix(c.name, ".json") && !json.Valid([]byte(got.stdout)) {
 			t.Errorf("%s is not JSON", c.name)
+		}
+		if strings.HasSuffix(c.name, ".jsonl") {
+			for line := range strings.Lines(got.stdout) {
+				if !json.Valid([]byte(line)) {
+					t.Errorf("%s: %q is not JSON", c.name, line)
+				}
+			}
 		}
 	}
 }
