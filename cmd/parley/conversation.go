@@ -48,7 +48,7 @@ type entry struct {
 
 func (p process) conversationCommand() *cobra.Command {
 	return group("conversation", "Look at the conversations in a store", conversationLs(), conversationShow(),
-		conversationReplay(), conversationExport(), conversationDiff())
+		conversationWatch(), conversationReplay(), conversationExport(), conversationDiff())
 }
 
 func conversationLs() *cobra.Command {
@@ -122,7 +122,8 @@ kind is sent, received, rejected or fired; bound, reduced and concluded are
 about the conversation as a whole and have a note. Events and states are those of the
 transition tables: !act is sent, ?act received, #timer fires. A timer has no
 message_id, only a rejected message has a reason.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeConversation(&db, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			sides, err := readSides(c, db, owner, args[0])
 			if err != nil {

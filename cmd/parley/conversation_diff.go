@@ -33,7 +33,8 @@ is written. The exit code is 0 if they say the same and 1 if not.
 
 -o json prints {"differences": [{"peer", "index", "mine", "theirs"}]}, by
 exchange; an entry without a peer is about the conversation as a whole.`,
-		Args: cobra.ExactArgs(2),
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completeConversation(&db, 2),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if other == "" {
 				other = db

@@ -61,7 +61,8 @@ and its digest after each entry.
 "steps", "divergence": {"index", "peer", "event", "what", "recorded",
 "folded"}}]}. The terminal is that of the initiator's log, once the conversation
 has ended.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeConversation(&db, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			sides, err := readSides(c, db, owner, args[0])
 			if err != nil {

@@ -43,6 +43,8 @@ func TestEveryVerbPrintsItsGoldenOutput(t *testing.T) {
 		{"conversation-show", "", "conversation show " + conversation1, exitOK},
 		{"conversation-show-envelopes", "", "conversation show --envelopes --owner flights " + conversation1, exitOK},
 		{"conversation-show.json", "", "conversation show -o json " + conversation1, exitOK},
+		{"conversation-watch", "", "conversation watch " + conversation1, exitOK},
+		{"conversation-watch.jsonl", "", "conversation watch -o jsonl " + conversation1, exitOK},
 		{"trace-validate", "", "trace validate testdata/trace.json", exitOK},
 		{"trace-validate.json", "", "trace validate -o json testdata/trace.json", exitOK},
 		{"trace-validate-faulty", "", "trace validate testdata/trace-faulty.json", exitFailed},
