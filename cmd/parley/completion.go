@@ -38,6 +38,13 @@ func completeFrom(db *string, arguments int, list func(context.Context, store.St
 	}
 }
 
+// complete offers a shell the words of a flag.
+func complete(c *cobra.Command, flag string, words []string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the command has no such flag
+	}
+}
+
 // described is a name with what a shell says beside it.
 func described(name, what string) string { return printable(name) + "\t" + printable(what) }
 

@@ -47,8 +47,8 @@ type entry struct {
 }
 
 func (p process) conversationCommand() *cobra.Command {
-	return group("conversation", "Look at the conversations in a store", conversationLs(), conversationShow(),
-		conversationWatch(), conversationReplay(), conversationExport(), conversationDiff())
+	return group("conversation", "Look at the conversations in a store, and cancel one", conversationLs(), conversationShow(),
+		conversationWatch(), p.conversationCancel(), conversationReplay(), conversationExport(), conversationDiff())
 }
 
 func conversationLs() *cobra.Command {

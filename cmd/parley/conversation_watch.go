@@ -17,7 +17,7 @@ import (
 )
 
 // glance is how long a verb that waits for a host leaves the store alone.
-const glance = 200 * time.Millisecond
+const glance = 100 * time.Millisecond
 
 func conversationWatch() *cobra.Command {
 	var db, owner string

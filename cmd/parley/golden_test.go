@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -131,7 +132,7 @@ func memberNames(value any) []string {
 	case map[string]any:
 		for name, inner := range v {
 			names = append(names, name)
-			if name != "value" && name != "envelope" {
+			if !slices.Contains([]string{"value", "envelope", "header", "content"}, name) {
 				names = append(names, memberNames(inner)...)
 			}
 		}
