@@ -35,8 +35,8 @@ func (p process) doctorCommand() *cobra.Command {
 	var model bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the store, the clock and the model's settings",
-		Long: `Check the store, the clock and the model's settings. A host may be running.
+		Short: "Check the store, what waits in it, the clock and the model's settings",
+		Long: `Check the store, what waits in it, the clock and the model's settings. A host may be running.
 The folder of the store gets a small file for a moment; the store itself is
 only read. Nothing goes over the network without --model.
 
@@ -49,6 +49,12 @@ fail makes the exit code 1.
   store.journal      the file has a write-ahead log
   store.durable      a store in this folder is durable (synchronous=FULL)
   store.permissions  others cannot read it: it holds the agents' keys
+  store.wal          the write-ahead log is not longer than 64 MiB
+  store.filesystem   it lies on a local file system that has 100 MiB left
+  work.dead-letters  nothing was given up
+  work.overdue       no timer is a minute late
+  work.commands      no command of an operator waits for longer than a minute
+  work.outbox        no message is a minute late or under way for ten
   clock              the clock is not behind the store's
   model.settings     an endpoint is configured, or the model is rehearsed
   model.answer       the endpoint answers (--model)`,
@@ -81,6 +87,8 @@ fail makes the exit code 1.
 // examine makes every check, in the order of their codes in the help.
 func (p process) examine(ctx context.Context, db string, call bool) []finding {
 	list := p.examineStore(ctx, db)
+	list = append(list, p.examineFilesystem(db))
+	list = append(list, p.examineWork(ctx, db)...)
 	list = append(list, p.examineClock(db))
 	list = append(list, modelSettings())
 	if call {

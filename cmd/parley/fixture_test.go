@@ -44,6 +44,7 @@ func runCommand(t *testing.T, stdin string, args ...string) result {
 	p := process{
 		stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr,
 		now: func() time.Time { return noon }, newID: func() string { return command1 }, user: "user:ada",
+		filesystem: func(string) (filesystem, error) { return filesystem{free: 1 << 40}, nil },
 		versions: func(context.Context) (version, error) {
 			return version{Parley: "v0.1.0", Go: "go1.26.0", SQLite: "3.50.0", Envelope: "1.0"}, nil
 		},

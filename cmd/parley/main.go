@@ -20,7 +20,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	p := process{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, newID: newID, user: whoami(), versions: versions}
+	p := process{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, newID: newID, user: whoami(), versions: versions, filesystem: filesystemOf}
 	p.terminal = isTerminal(os.Stdin) && isTerminal(os.Stderr)
 	os.Exit(p.run(ctx, os.Args[1:]))
 }
@@ -35,6 +35,8 @@ type process struct {
 	newID    func() string // of a command, a UUIDv7
 	user     string        // who asks for something, such as user:ada
 	versions func(context.Context) (version, error)
+	// filesystem says where a folder lies.
+	filesystem func(folder string) (filesystem, error)
 }
 
 // isTerminal reports whether f is a device that people type on or read from.
