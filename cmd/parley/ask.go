@@ -130,7 +130,7 @@ func (p process) ask(c *cobra.Command, a asking, find func(*sqlite.Store) (wish,
 			}
 		}
 		w.ID, w.At = p.newID(), p.now().UTC()
-		if err := post(c.Context(), a.db, w.Command); err != nil {
+		if err := sqlite.Post(c.Context(), a.db, w.Command); err != nil {
 			return err
 		}
 		if a.noWait {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/store/sqlite"
 )
@@ -21,7 +20,9 @@ func (p process) conversationCancel() *cobra.Command {
 		Long: `Ask the host to cancel a conversation on behalf of the agent that opened it: all
 that has not ended of it, or what it has with one peer. A cancel is a request:
 the peer stops if it can, and what was done by then stays done. parley
-conversation watch shows how it ends.
+conversation watch shows how it ends. On behalf of an agent that was asked, which
+--owner names if who opened it is in this store too, the host ends the work on
+it as failed.
 
 ` + askingHelp,
 		Args: cobra.ExactArgs(1),
@@ -41,14 +42,15 @@ conversation watch shows how it ends.
 			})
 		},
 	}
-	c.Flags().StringVar(&owner, "owner", "", "who opened it: a URI, or a name under local (default: found)")
+	c.Flags().StringVar(&owner, "owner", "", "on whose behalf: a URI, or a name under local (default: whoever opened it)")
 	peerFlag(c, &peer)
 	askingFlags(c, &a)
 	return c
 }
 
-// cancellable finds who opened the conversation and sees that some of it, or
-// what it has with the peer, has not ended.
+// cancellable finds whose side of the conversation is meant, that of the agent
+// that opened it if it is here, and sees that some of it, or what it has with
+// the peer, has not ended.
 func cancellable(ctx context.Context, s store.Store, owner, peer, id string) (k store.Key, err error) {
 	uri, err := ownerURI(owner)
 	if err != nil {
@@ -62,18 +64,18 @@ func cancellable(ctx context.Context, s store.Store, owner, peer, id string) (k 
 	if err != nil {
 		return k, err
 	}
-	opener := initiators(sides)
-	if !opener.opened() {
-		return k, fmt.Errorf("conversation %s was not opened by %s: only who opened it can cancel it", id, opener.owner)
+	meant := initiators(sides)
+	if !meant.opened() {
+		if meant, err = single("conversation "+id, sides, "--owner", func(r side) string { return "at " + r.owner }); err != nil {
+			return k, err
+		}
 	}
-	exchanges := slices.DeleteFunc(slices.Clone(opener.exchanges), func(x store.Exchange) bool {
-		return x.State.Role != protocol.Initiator || with != "" && x.Peer != with
-	})
+	exchanges := slices.DeleteFunc(slices.Clone(meant.exchanges), func(x store.Exchange) bool { return with != "" && x.Peer != with })
 	if len(exchanges) == 0 && with != "" {
-		return k, fmt.Errorf("conversation %s of %s with %s: %w", id, opener.owner, with, store.ErrNotFound)
+		return k, fmt.Errorf("conversation %s of %s with %s: %w", id, meant.owner, with, store.ErrNotFound)
 	}
 	if !slices.ContainsFunc(exchanges, func(x store.Exchange) bool { return !x.State.Done() }) {
 		return k, fmt.Errorf("conversation %s has ended: there is nothing to cancel", id)
 	}
-	return store.Key{Owner: opener.owner, Conversation: id, Peer: with}, nil
+	return store.Key{Owner: meant.owner, Conversation: id, Peer: with}, nil
 }

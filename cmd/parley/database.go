@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/store/sqlite"
 )
 
@@ -20,16 +19,6 @@ func inspect(ctx context.Context, path string) (*sqlite.Store, error) {
 		return nil, fmt.Errorf("inspect store: %w", err)
 	}
 	return sqlite.Inspect(ctx, path)
-}
-
-// post keeps a command in a store that no host has open.
-func post(ctx context.Context, path string, c store.Command) (err error) {
-	s, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return s.Post(ctx, c)
 }
 
 // openSQLite opens a SQLite file with the driver that the store uses. Its name

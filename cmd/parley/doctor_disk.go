@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/parley-agents/parley/store/sqlite"
 )
 
 const (
@@ -49,6 +52,22 @@ func examineWAL(db string) finding {
 	case info.Size() > longWAL:
 		f.Status, f.Text = statusWarn, fmt.Sprintf("the write-ahead log has %d MiB", info.Size()>>20)
 		f.Hint = "a reader that does not end keeps it: end it, or stop the host and use store compact"
+	}
+	return f
+}
+
+// integrity reads the whole store.
+func integrity(ctx context.Context, db string) finding {
+	f := finding{"store.integrity", statusOK, "", ""}
+	report, err := sqlite.Check(ctx, db)
+	switch {
+	case err != nil:
+		f.Status, f.Text, f.Hint = statusFail, err.Error(), "name a store that this program can read"
+	case len(report.Findings) > 0:
+		f.Status, f.Text = statusFail, (&sqlite.DamagedError{Path: db, Report: report}).Error()
+		f.Hint = "look with store check; restore the last sound backup"
+	default:
+		f.Text = count(report.Entries, "entry", "entries") + " in " + count(report.Logs, "log", "logs") + " hold together"
 	}
 	return f
 }

@@ -66,21 +66,27 @@ func work(ctx context.Context, s store.Store, now time.Time) ([]finding, error) 
 		outboxAge(pending, due.Outbox, oldest, now)}, nil
 }
 
-// count is how many there are, for people; a doctor stops counting somewhere.
+// count is how many there are, for people.
 func count(n int, one, many string) string {
-	switch {
-	case n == 0:
+	switch n {
+	case 0:
 		return "no " + one
-	case n == 1:
+	case 1:
 		return "1 " + one
-	case n == examined:
-		return fmt.Sprintf("%d or more %s", n, many)
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// several is how many there are at least: a doctor stops counting somewhere.
+func several(n int, one, many string) string {
+	if n < examined {
+		return count(n, one, many)
+	}
+	return fmt.Sprintf("%d or more %s", n, many)
+}
+
 func deadLetters(letters []store.DeadLetter) finding {
-	f := finding{"work.dead-letters", statusOK, count(len(letters), "dead letter", "dead letters"), ""}
+	f := finding{"work.dead-letters", statusOK, several(len(letters), "dead letter", "dead letters"), ""}
 	if len(letters) > 0 {
 		f.Status, f.Hint = statusWarn, "look with dlq ls; then dlq requeue or dlq drop"
 		f.Text += ", the last one given up at " + moment(letters[0].At)
@@ -93,7 +99,7 @@ func overdueConversations(timers []store.Timer) finding {
 	for _, t := range timers {
 		late[t.Conversation] = true
 	}
-	f := finding{"work.overdue", statusOK, count(len(late), "overdue conversation", "overdue conversations"), ""}
+	f := finding{"work.overdue", statusOK, several(len(late), "overdue conversation", "overdue conversations"), ""}
 	if len(late) > 0 {
 		f.Status, f.Hint = statusWarn, "deadlines are kept by a host: start it"
 		f.Text += ", since " + moment(timers[0].At)
@@ -102,7 +108,7 @@ func overdueConversations(timers []store.Timer) finding {
 }
 
 func waitingCommands(commands []store.Command, now time.Time) finding {
-	f := finding{"work.commands", statusOK, count(len(commands), "waiting command", "waiting commands"), ""}
+	f := finding{"work.commands", statusOK, several(len(commands), "waiting command", "waiting commands"), ""}
 	if len(commands) > 0 {
 		f.Text += ", since " + moment(commands[0].At)
 		if now.Sub(commands[0].At) > overdue {
@@ -114,14 +120,14 @@ func waitingCommands(commands []store.Command, now time.Time) finding {
 
 // outboxAge says how long the oldest message has been under way.
 func outboxAge(pending, due []store.Outbox, oldest, now time.Time) finding {
-	f := finding{"work.outbox", statusOK, count(len(pending), "message under way", "messages under way"), ""}
+	f := finding{"work.outbox", statusOK, several(len(pending), "message under way", "messages under way"), ""}
 	if !oldest.IsZero() {
 		f.Text += ", the oldest of them since " + moment(oldest)
 	}
 	switch {
 	case len(due) > 0:
 		f.Status, f.Hint = statusWarn, "messages are sent by a host: start it"
-		f.Text += ", " + count(len(due), "of them overdue", "of them overdue")
+		f.Text += ", " + several(len(due), "of them overdue", "of them overdue")
 	case !oldest.IsZero() && now.Sub(oldest) > stale:
 		f.Status, f.Hint = statusWarn, "look at the last errors with outbox ls --status pending"
 	}

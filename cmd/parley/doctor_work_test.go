@@ -77,7 +77,7 @@ func TestDoctorCountsWhatItFinds(t *testing.T) {
 	path := workStore(t)
 	wantGolden(t, "doctor-work", stable(runCommand(t, "", "doctor", "--db", path).stdout, filepath.Dir(path)))
 	for n, want := range map[int]string{0: "no letter", 1: "1 letter", 2: "2 letters", examined: "1000 or more letters"} {
-		if got := count(n, "letter", "letters"); got != want {
+		if got := several(n, "letter", "letters"); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

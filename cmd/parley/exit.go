@@ -13,6 +13,7 @@ import (
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/sqlite"
 	"github.com/parley-agents/parley/transcript"
 )
 
@@ -56,7 +57,9 @@ func exits() []exitRow {
 		{exitUnreachable, "unreachable", func(err error) bool {
 			return modelFailed(err, llm.ErrorUnavailable, llm.ErrorRateLimit)
 		}},
-		{exitDiverged, "a replay went another way", is[*transcript.Divergence]},
+		{exitDiverged, "a replay went another way, or a store is damaged", func(err error) bool {
+			return is[*transcript.Divergence](err) || is[*sqlite.DamagedError](err)
+		}},
 		{exitFailed, "failed otherwise", func(error) bool { return true }},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/sqlite"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -39,6 +40,7 @@ func TestExitCodes(t *testing.T) {
 		{&llm.Error{Kind: llm.ErrorUnauthorized}, 6},
 		{&llm.Error{Kind: llm.ErrorUnavailable}, 7},
 		{&llm.Error{Kind: llm.ErrorRateLimit}, 7},
+		{&sqlite.DamagedError{Report: sqlite.Report{Findings: []sqlite.Finding{{}}}}, 8},
 		{context.Canceled, 130},
 	} {
 		err := c.err
@@ -76,6 +78,7 @@ func TestMistakesInTheArgumentsExitWithTwoAndPrintNoData(t *testing.T) {
 		{"order"}, {"--colour"}, {"version", "now"}, {"version", "-o", "yaml"}, {"version", "--db", "x"},
 		{"schema", "draw"}, {"schema", "show"}, {"schema", "show", "a", "b"}, {"conversation", "wave"}, {"conversation", "show"},
 		{"conversation", "ls", "--limit", "few"}, {"conversation", "ls", "--limit", "0"}, {"conversation", "ls", "--owner", "Not A Name"},
+		{"backup"}, {"restore"}, {"restore", "a", "b"}, {"store", "draw"}, {"store", "check", "x"}, {"store", "compact", "x"},
 		{"conversation", "watch"}, {"conversation", "watch", "x", "-o", "json"}, {"conversation", "watch", "x", "--timeout", "-1s"},
 		{"repair"}, {"repair", "--schema", "nowhere.json"}, {"repair", "--schema", "main.go"}, {"repair", "--schema", weather, "text"},
 		{"repair", "--schema", weather, "--finish-reason", "done"}, {"repair", "--schema", t.TempDir()}, {"completion", "bash", "x"},

@@ -165,7 +165,7 @@ func TestMistakesAboutMailHaveTheirExitCodes(t *testing.T) {
 		{"outbox retry " + messageDone, exitFailed, "it was delivered"},
 		{"outbox retry " + messageDead, exitFailed, "parley dlq requeue"},
 		{"conversation cancel " + conversation1, exitFailed, "has ended"},
-		{"conversation cancel --owner flights " + conversation1, exitFailed, "only who opened it"},
+		{"conversation cancel --owner flights " + conversation1, exitFailed, "has ended"},
 	} {
 		got := runCommand(t, "", append(strings.Fields(c.args), databaseFlag(c.args, path)...)...)
 		if got.code != c.code || !strings.Contains(got.stderr, c.want) || c.code != exitOK && got.stdout != "" {
