@@ -121,7 +121,8 @@ host may be running; nothing is written.
 kind is sent, received, rejected or fired; bound, reduced and concluded are
 about the conversation as a whole and have a note. Events and states are those of the
 transition tables: !act is sent, ?act received, #timer fires. A timer has no
-message_id, only a rejected message has a reason.`,
+message_id, only a rejected message has a reason. An envelope has no content if
+its labels have a privacy tag other than public and internal.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeConversation(&db, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -149,8 +150,8 @@ message_id, only a rejected message has a reason.`,
 func printed(e store.Entry, envelopes bool) entry {
 	out := entry{Index: e.Index, At: moment(e.At), Kind: string(e.Kind), Event: string(e.Event), From: string(e.From),
 		To: string(e.To), Peer: e.Peer, MessageID: e.MessageID, Reason: e.Reason, Note: e.Note}
-	if envelopes && len(e.Envelope) > 0 {
-		out.Envelope = e.Envelope
+	if envelopes {
+		out.Envelope = permitted(e.Envelope)
 	}
 	return out
 }

@@ -210,10 +210,11 @@ internal. A message id can stand in several places: then --owner, --peer,
 }
 
 func (p process) dlqRequeue() *cobra.Command {
-	return p.dlqVerb(store.VerbRequeue, "Try a dead letter again", `Ask the host to try a dead letter again. One from the outbox is sent once more,
-one from the inbox is worked on once more; what is in quarantine contradicts
-another message and the host says so. A conversation that has ended stays so:
-a message may then come to nothing.`, "Try %s again?")
+	return p.dlqVerb(store.VerbRequeue, "Try a dead letter again", `Ask the host to try a dead letter from the outbox again. While its exchange goes
+on it is sent again. If it opened an exchange that has ended, a new conversation
+asks for the same thing under the same key, so that what was done after all is
+not done twice. What was received only its sender can send again: the host says
+so, and the exit code is 1.`, "Try %s again?")
 }
 
 func (p process) dlqDrop() *cobra.Command {
@@ -230,7 +231,8 @@ func (p process) dlqVerb(verb, short, long, question string) *cobra.Command {
 		Short: short,
 		Long: long + `
 
-On a terminal it asks first; without one --yes must say that it is meant.
+On a terminal it asks first, and a no exits with 1; without a terminal --yes must
+say that it is meant.
 
 ` + askingHelp,
 		Args:              cobra.ExactArgs(1),

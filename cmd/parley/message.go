@@ -44,6 +44,19 @@ func shownMessage(stored []byte, content bool) (*message, error) {
 	return m, err
 }
 
+// permitted is a stored envelope, without its content where its labels or what
+// is in them keep that back.
+func permitted(stored []byte) json.RawMessage {
+	m, err := shownMessage(stored, true)
+	switch {
+	case m == nil || err != nil:
+		return nil
+	case len(m.Withheld) > 0:
+		return m.Header
+	}
+	return stored
+}
+
 // open says that a privacy tag keeps nothing back.
 func open(tag string) bool { return tag == "public" || tag == "internal" }
 

@@ -105,6 +105,7 @@ func TestWhatAMessageSaysIsShownOnlyOnRequestAndNeverAgainstItsLabels(t *testing
 		{"dlq show --content " + messageDead, true},
 		{"dlq show --content " + messagePoison, false},
 		{"dlq show --content --digest " + (envelope.Digest{1}).String() + " " + messageForged, true},
+		{"conversation show --owner planner " + conversation1, false},
 		{"inbox ls", false}, {"outbox ls", false}, {"dlq ls", false}, {"command ls", false},
 	} {
 		for _, format := range formats() {
@@ -115,6 +116,28 @@ func TestWhatAMessageSaysIsShownOnlyOnRequestAndNeverAgainstItsLabels(t *testing
 			if strings.Contains(got.stdout, `salt`) {
 				t.Errorf("%s -o %s gives the salt away", c.args, format)
 			}
+		}
+	}
+}
+
+func TestAnEnvelopeOfALogHasNoContentThatItsLabelsKeepBack(t *testing.T) {
+	path := workStore(t)
+	var out struct{ Logs []log }
+	got := runCommand(t, "", "conversation", "show", "--envelopes", "--owner", "flights", "-o", "json", "--db", path, conversation1)
+	must(t, json.Unmarshal([]byte(got.stdout), &out))
+	shown := map[string]bool{}
+	for _, e := range out.Logs[0].Entries {
+		shown[e.MessageID] = strings.Contains(string(e.Envelope), "AY121") && strings.Contains(string(e.Envelope), "salt")
+		if len(e.Envelope) == 0 {
+			t.Errorf("%s has no envelope", e.MessageID)
+		}
+	}
+	if !shown[messageOpen] || shown[messageSettled] || len(shown) != 3 {
+		t.Errorf("the contents shown are %v", shown)
+	}
+	for _, stored := range []string{"", "{", `{"labels":7}`} {
+		if got := permitted([]byte(stored)); got != nil {
+			t.Errorf("%q is shown as %s", stored, got)
 		}
 	}
 }
