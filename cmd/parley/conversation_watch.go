@@ -52,11 +52,11 @@ The exit code is how it ended:
 			if timeout < 0 {
 				return &usageError{fmt.Errorf("timeout %s: want at least 0", timeout)}
 			}
-			ctx := c.Context()
+			ctx, patience := c.Context(), c.Context()
 			if timeout > 0 {
 				bounded, cancel := context.WithTimeout(ctx, timeout)
 				defer cancel()
-				ctx = bounded
+				patience = bounded
 			}
 			s, err := inspect(ctx, db)
 			if err != nil {
@@ -67,7 +67,7 @@ The exit code is how it ended:
 			if err != nil {
 				return err
 			}
-			return watch(ctx, s, initiators(sides), func(e store.Entry) error {
+			return watch(ctx, patience, s, initiators(sides), func(e store.Entry) error {
 				if format(c) == formatJSONL {
 					return writeLine(c.OutOrStdout(), printed(e, false))
 				}
@@ -82,8 +82,9 @@ The exit code is how it ended:
 }
 
 // watch yields the entries of one side's log as they come and returns nil when
-// the conversation has ended well.
-func watch(ctx context.Context, s store.Store, of side, yield func(store.Entry) error) error {
+// the conversation has ended well. It looks at least once before its patience
+// ends.
+func watch(ctx, patience context.Context, s store.Store, of side, yield func(store.Entry) error) error {
 	var seen int64
 	var terminal protocol.Terminal
 	for {
@@ -115,7 +116,7 @@ func watch(ctx context.Context, s store.Store, of side, yield func(store.Entry) 
 		if !slices.ContainsFunc(exchanges, func(x store.Exchange) bool { return !x.State.Done() }) {
 			return ending(of.id, terminal, exchanges)
 		}
-		if err := pause(ctx, glance); err != nil {
+		if err := pause(patience, glance); err != nil {
 			return fmt.Errorf("conversation %s has not ended: %w", of.id, err)
 		}
 	}

@@ -104,6 +104,14 @@ func TestAWatchPrintsWhatComesWhileTheHostWorks(t *testing.T) {
 	must(t, host.Stop(context.WithoutCancel(t.Context())))
 }
 
+func TestAWatchOfAConversationWithoutExchangesFindsNothing(t *testing.T) {
+	path := tampered(t, filledStore(t), "DELETE FROM exchange WHERE conversation = ?", conversation1)
+	got := runCommand(t, "", "conversation", "watch", "--owner", "planner", "--db", path, conversation1)
+	if got.code != exitNotFound || !strings.Contains(got.stderr, "exchanges of conversation") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAWatchCannotSteerATerminal(t *testing.T) {
 	path := tampered(t, filledStore(t), `UPDATE log SET event = ?, note = ?, reason = ? WHERE conversation = ?`,
 		"\x1b[2J"+hostileText, []byte(`{"x":"`+hostileText+`"}`), "\u009b2J", conversation1)
