@@ -299,6 +299,13 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	}
 	defer h.forsakeStopped(ctx, k)
 	defer h.seam.clock.At(j.header.ReplyBy.Add(guard.Skew), func() { cancel(errLapsed) })() // the timer does it in time, if it can be written
+	over, err := j.timeOver(h.running)
+	if err != nil {
+		return nil, err
+	}
+	if !over.IsZero() {
+		defer h.seam.clock.At(over, func() { cancel(errSpent) })()
+	}
 	if j.phase == publishing {
 		defer h.probe(ctx, k)()
 		j.makeRoom()
@@ -511,6 +518,8 @@ func (j *job) decide(res result, failed, cause error) draft {
 		return draft{act: protocol.Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}}
 	case errors.As(failed, &decided):
 		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
+	case errors.Is(cause, errSpent):
+		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeCapacity, guard.ReasonBudget)}
 	case errors.Is(failed, context.DeadlineExceeded), errors.Is(cause, errLapsed):
 		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeDeadline, guard.ReasonLate)}
 	}

@@ -78,7 +78,13 @@ func (h *Host) note(v *guard.Violation, e *envelope.Envelope) {
 
 func (s *step) view(ctx context.Context, caller string, e *envelope.Envelope) (guard.View, error) {
 	a := s.host.agents[e.Receiver()]
-	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller, MaxReplyBy: s.host.cfg.Terms.MaxReplyBy}
+	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller, HopLimit: a.budget.Hops, MaxReplyBy: s.host.cfg.Terms.MaxReplyBy}
+	if a.budget.Messages > 0 {
+		var err error
+		if v.Messages, v.MaxMessages, err = s.messages(ctx); err != nil {
+			return v, err
+		}
+	}
 	if s.x.Version > 0 {
 		v.Exchange = &s.x.State
 	}
