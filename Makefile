@@ -3,7 +3,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TRIP = $(GO) run ./examples/trip-planner --data "$$dir"
 SENTENCE = "two of us from Helsinki to Lisbon in three weeks for 4 nights, under 900 euros"
 
-.PHONY: demo test lint purego mutants fuzz
+.PHONY: demo test lint purego mutants fuzz crash
 
 # A trip is planned and booked, first without and then with accidents.
 demo:
@@ -21,6 +21,12 @@ test:
 lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
 	$(GO) run $(STATICCHECK) ./...
+
+# Processes are killed CRASHES times in a row, and the store by other means. A
+# failure is tried again with the CRASH_SEED that it tells.
+CRASHES ?= 200
+crash:
+	CRASHES=$(CRASHES) $(GO) test -count=1 -run '^TestCrash' ./internal/crash ./store/sqlite
 
 # The store without cgo.
 purego:

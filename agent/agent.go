@@ -27,6 +27,7 @@ type Agent struct {
 	tools  []*tool
 	peers  []peer
 	limits Limits
+	budget Budget
 	checks map[string][]check // by capability
 	layers []Layer
 	faults []error
@@ -143,6 +144,7 @@ func (a *Agent) check() error {
 		}
 	}
 	a.checkAdvert()
+	a.checkBudget()
 	return errors.Join(a.faults...)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/sqlite"
 	"github.com/parley-agents/parley/transcript"
 )
 
@@ -70,5 +71,14 @@ func still(ctx context.Context, s store.Store, owner, conversation string) ([]st
 		if err != nil || reflect.DeepEqual(before, after) {
 			return log, after, err
 		}
+	}
+}
+
+// auditFile checks that a store which nobody has open any more holds together.
+func auditFile(t *testing.T, path string) {
+	t.Helper()
+	report, err := sqlite.Check(context.Background(), path)
+	if err != nil || len(report.Findings) > 0 {
+		t.Errorf("audit: %+v, %v", report, err)
 	}
 }

@@ -283,8 +283,7 @@ func TestWorkThatComesBackWaitsForAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newBarrier()
 		var back atomic.Bool
-		var one *agent.Agent
-		one = agent.New("one", agent.Handle(look, func(ctx context.Context, s Seat) (Booking, error) {
+		one := agent.New("one", agent.Handle(look, func(ctx context.Context, s Seat) (Booking, error) {
 			err := agent.Sleep(ctx, time.Second)
 			back.Store(true)
 			return Booking{Reference: "one"}, err

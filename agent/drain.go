@@ -72,6 +72,8 @@ func (h *Host) begun(err error) error {
 	}
 	h.dispatch.set(flowing)
 	h.spawn(h.pump)
+	h.spawn(h.obey)
+	h.spawn(h.sweep)
 	return nil
 }
 

@@ -43,8 +43,9 @@ var (
 	ErrPast = errors.New("the deadline has passed already")
 )
 
-// errStop and errLapsed are why a handler's context ended.
+// errStop, errLapsed and errSpent are why a handler's context ended.
 var (
+	errSpent  = errors.New("the conversation has had the time that its budget gives it")
 	errStop   = errors.New("the peer cancelled the exchange")
 	errLapsed = errors.New("the deadline of the exchange has passed")
 )

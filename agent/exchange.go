@@ -29,8 +29,12 @@ type Exchange[Out any] struct {
 // exchange goes on until it is answered, cancelled or its deadline passes. When
 // ctx has ended before that, nothing is opened and ctx's cause is returned.
 //
-// Inside a handler the exchange belongs to the work as one of Ask does, but is
-// not cancelled with it: a handler that stops early cancels what it started.
+// Inside a handler the exchange belongs to the work as one of Ask does. What
+// the handler has not waited for goes on when the work ends well; it is cancelled
+// as soon as the work is cancelled, fails, is refused or runs out of time, also
+// when that happened while no host ran. The same holds for whatever else the
+// work opened. To clean up after a cancel, a handler asks with a context that
+// does not end, such as context.WithoutCancel's, and waits for the answer.
 func Start[In, Out any](ctx context.Context, from *Agent, to string, c protocol.Contract[In, Out], in In, opts ...AskOption) (*Exchange[Out], error) {
 	q, err := pose(from, to, c, in, opts)
 	if err != nil {

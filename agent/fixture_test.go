@@ -37,7 +37,10 @@ func open(t *testing.T, path string) store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() {
+		s.Close()
+		auditFile(t, path)
+	})
 	return s
 }
 

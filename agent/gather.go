@@ -398,8 +398,14 @@ func (s *step) dispense(ctx context.Context) error {
 	return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Cancel}})
 }
 
-// disband cancels a multi-party conversation: every exchange that can be.
+// disband cancels a multi-party conversation that nobody waits for any more.
 func (h *Host) disband(ctx context.Context, k store.Key) {
+	h.cancelFailed(ctx, k, h.withdrawAll(ctx, k))
+}
+
+// withdrawAll sends cancel in every exchange of a conversation that can be
+// cancelled.
+func (h *Host) withdrawAll(ctx context.Context, k store.Key) error {
 	read := func() ([]store.Exchange, error) {
 		exchanges, err := h.store.Exchanges(ctx, k.Owner, k.Conversation)
 		if err != nil {
@@ -416,5 +422,5 @@ func (h *Host) disband(ctx context.Context, k store.Key) {
 		}
 		return nil
 	})
-	h.cancelFailed(ctx, k, err)
+	return err
 }

@@ -7,10 +7,12 @@ import (
 )
 
 // Handle lets Go code answer a contract. The function is called for each
-// accepted message in a goroutine of its own: once, and again from its start
-// by the next host if this one ended before the result was committed. Its context is cancelled when
-// the peer cancels, when the deadline passes and when the host stops; what it
-// returns after a cancel still counts if it had finished.
+// accepted message in a goroutine of its own, as soon as one of the host's workers
+// is free: once, and again from its start by the next host if this one ended
+// before the result was committed. Its context is cancelled when the peer
+// cancels, when the deadline passes and when the host stops and has waited long
+// enough; a result that it returns after that still counts. What is cancelled
+// before its turn comes never runs.
 //
 // After a crash the function runs again from its start. Ask inside it takes
 // its identity from the exchange, so the second run meets the first one's

@@ -34,6 +34,15 @@ type Config struct {
 	Observer Observer
 	// Authority is the tenant of the host's agents. Default: "local".
 	Authority string
+	// Retention is how long a conversation is kept after its end, with its log
+	// and all that belongs to it, as far as nothing else leans on it; answered
+	// commands and dead letters are kept as long. Default: for ever.
+	Retention time.Duration
+	// MaxRuns is how often work is begun before it is taken for what ends the
+	// host: it is then failed as (permanent, poison) without another run. A host
+	// that stops in order while the work runs counts like one that dies. Default:
+	// 5.
+	MaxRuns int
 	// CarrierTimeout is how long one send may take. Default: 5 s.
 	CarrierTimeout time.Duration
 	// Terms say how long things are held and remembered.
@@ -99,6 +108,8 @@ type Host struct {
 	beat    heartbeat
 	asked   asked
 	parties assemblies
+
+	quarantine quarantine
 }
 
 // NewHost describes a host of the agents; Start runs it. An agent belongs to

@@ -166,9 +166,12 @@ func (h *Host) resume(ctx context.Context) error {
 			}
 			h.resumeJob(ctx, x, row.AcceptedAt)
 		}
-		if err := h.resumeGathers(ctx, owner); err != nil {
-			return err
+		live, err := h.store.Exchanges(ctx, owner, "")
+		if err != nil {
+			return fmt.Errorf("reading the exchanges of %s: %w", owner, err)
 		}
+		h.resumeGathers(live)
+		h.forsakeLeft(live)
 	}
 	return nil
 }
@@ -190,13 +193,9 @@ func (h *Host) renewLease(ctx context.Context, k store.Key) (store.Exchange, err
 	return x, nil
 }
 
-// resumeGathers looks at the gathers that the owner holds: the last answer may
-// have come in just before an earlier host ended.
-func (h *Host) resumeGathers(ctx context.Context, owner string) error {
-	live, err := h.store.Exchanges(ctx, owner, "")
-	if err != nil {
-		return fmt.Errorf("reading the exchanges of %s: %w", owner, err)
-	}
+// resumeGathers looks at the gathers among the live exchanges of an owner: the
+// last answer may have come in just before an earlier host ended.
+func (h *Host) resumeGathers(live []store.Exchange) {
 	var held []store.Key
 	seen := map[store.Key]bool{}
 	for _, x := range live {
@@ -217,7 +216,6 @@ func (h *Host) resumeGathers(ctx context.Context, owner string) error {
 			}
 		})
 	}
-	return nil
 }
 
 // startJob puts the work that the exchange calls for in line: what the opening
@@ -299,7 +297,15 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	if j.cancelled {
 		cancel(errStop) // before this run could be told
 	}
+	defer h.forsakeStopped(ctx, k)
 	defer h.seam.clock.At(j.header.ReplyBy.Add(guard.Skew), func() { cancel(errLapsed) })() // the timer does it in time, if it can be written
+	over, err := j.timeOver(h.running)
+	if err != nil {
+		return nil, err
+	}
+	if !over.IsZero() {
+		defer h.seam.clock.At(over, func() { cancel(errSpent) })()
+	}
 	if j.phase == publishing {
 		defer h.probe(ctx, k)()
 		j.makeRoom()
@@ -404,6 +410,9 @@ func (j *job) run(ctx context.Context) (res result, err error) {
 	if j.offer == nil {
 		return result{}, Fail(envelope.CodePermanent, "unsupported-version")
 	}
+	if j.poisoned() {
+		return result{}, Fail(envelope.CodePermanent, reasonPoison)
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			j.host.report(ctx, HandlerPanicked, j.key, panicked(p), slog.String("contract", j.offer.Name.String()), slog.String("stack", string(debug.Stack())))
@@ -478,6 +487,9 @@ func (j *job) end(ctx context.Context, d draft) error {
 			j.host.counts.add("unsaid")
 			return errNothing
 		}
+		if j.poisoned() && fitting.err != nil && fitting.err.Reason == reasonPoison {
+			s.bury(j.letter(s.now))
+		}
 		return s.utter(ctx, fitting)
 	})
 	return err
@@ -506,6 +518,8 @@ func (j *job) decide(res result, failed, cause error) draft {
 		return draft{act: protocol.Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}}
 	case errors.As(failed, &decided):
 		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
+	case errors.Is(cause, errSpent):
+		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeCapacity, guard.ReasonBudget)}
 	case errors.Is(failed, context.DeadlineExceeded), errors.Is(cause, errLapsed):
 		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeDeadline, guard.ReasonLate)}
 	}

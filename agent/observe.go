@@ -39,6 +39,10 @@ const (
 	// ContractDeprecated: an exchange was opened under a contract whose peer
 	// has announced its end. Attrs: contract, sunset, replaced_by.
 	ContractDeprecated = "parley.contract.deprecated"
+
+	// CommandObeyed: an operator's command was carried out, or Err says why not.
+	// Attrs: command, verb, by, message, answer.
+	CommandObeyed = "parley.command"
 )
 
 // Observation is one thing that an operator may want to see. But for Err it
@@ -102,6 +106,8 @@ func (h *Host) inform(ctx context.Context, o Observation) {
 
 func levelOf(name string) slog.Level {
 	switch name {
+	case CommandObeyed:
+		return slog.LevelInfo
 	case Stepped:
 		return slog.LevelDebug
 	case SendFailed, Repaired, CircuitClosed:

@@ -183,6 +183,9 @@ func scenes() map[string]scene {
 		agent.AuthRefused: {answers: remarks(patient), after: func(t *testing.T, _, _ *agent.Agent, _, b *agent.Host, opening *envelope.Envelope) {
 			_, _ = b.Deliver(t.Context(), opening.Resend(2, secret).Bytes())
 		}},
+		agent.CommandObeyed: {answers: remarks(patient), after: func(t *testing.T, planner, other *agent.Agent, a, _ *agent.Host, opening *envelope.Envelope) {
+			command(t, a, store.Command{Verb: store.VerbCancel, Owner: planner.URI(), Conversation: opening.Conversation(), Peer: other.URI()})
+		}},
 		agent.GuardRefused: {answers: remarks(patient), after: func(t *testing.T, planner, other *agent.Agent, a, b *agent.Host, opening *envelope.Envelope) {
 			inform := seal(t, answering(b, t, opening, envelope.Inform, 9), `{"text":"`+secret+`"}`)
 			hand(t, a, inform, token(t, b, other.URI(), planner.URI()))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/big"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -14,7 +13,6 @@ import (
 	"github.com/parley-agents/parley/store"
 )
 
-// The terms on which messages are sent again.
 const (
 	// unwrittenBackoff is the wait after a step that could not be committed.
 	unwrittenBackoff = time.Second
@@ -117,10 +115,8 @@ func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	}
 	delivery := store.Delivery{Owner: row.Owner, MessageID: row.MessageID, Attempt: row.Attempt, Status: store.Pending}
 	if now.After(row.ExpiresAt) {
-		delivery.Status, delivery.LastError = store.Dead, row.LastError
-		h.counts.add("dead")
-		h.report(ctx, MessageDead, row.Key(), errors.New(row.LastError), slog.String("message", row.MessageID), slog.Int("attempt", row.Attempt))
-		return h.record(ctx, row, delivery)
+		delivery.Status, delivery.NextAt, delivery.LastError = store.Dead, row.NextAt, row.LastError
+		return h.giveUp(ctx, row, delivery, reasonExpired)
 	}
 	delivery.Attempt++
 	if delivery.Attempt > 1 {
@@ -128,7 +124,7 @@ func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	}
 	// The attempt is durable before the bytes leave: a crash in between costs
 	// a number, never a second first attempt.
-	delivery.NextAt = nextTry(row, now, h.cfg.CarrierTimeout+h.backoff(delivery.Attempt))
+	delivery.NextAt = again(row, delivery.Attempt, now, h.cfg.CarrierTimeout+h.backoff(row, delivery.Attempt))
 	if !h.record(ctx, row, delivery) {
 		return false
 	}
@@ -141,20 +137,13 @@ func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	}
 	if err != nil {
 		delivery.Status, delivery.LastError = store.Pending, err.Error()
-		delivery.NextAt = nextTry(row, h.seam.now(), h.backoff(delivery.Attempt))
+		delivery.NextAt = again(row, delivery.Attempt, h.seam.now(), h.backoff(row, delivery.Attempt))
 		h.report(ctx, SendFailed, row.Key(), err, slog.String("message", row.MessageID), slog.Int("attempt", delivery.Attempt))
 	}
-	return h.record(ctx, row, delivery)
-}
-
-// nextTry is when a message is sent again after a wait: no later than the moment
-// when it no longer helps, since what stands behind it waits for that.
-func nextTry(row store.Outbox, now time.Time, wait time.Duration) time.Time {
-	last := row.ExpiresAt.Add(time.Millisecond)
-	if next := now.Add(wait); next.Before(last) || last.Before(now) {
-		return next
+	if delivery.Status == store.Pending && spent(row, delivery.Attempt) {
+		return h.giveUp(ctx, row, delivery, reasonExhausted)
 	}
-	return last
+	return h.record(ctx, row, delivery)
 }
 
 // stillDue reads the row again: since it was listed as due, another send of it
@@ -178,10 +167,15 @@ func (h *Host) record(ctx context.Context, row store.Outbox, d store.Delivery) b
 	if err == nil && d.Status != store.Pending {
 		h.jobs.heard(row.Key())
 	}
-	if err != nil && ctx.Err() == nil {
-		h.report(ctx, StoreFailed, row.Key(), err, slog.String("message", d.MessageID))
-	}
+	h.unwritten(ctx, row, err)
 	return err == nil
+}
+
+// unwritten reports why what became of a message could not be written.
+func (h *Host) unwritten(ctx context.Context, row store.Outbox, err error) {
+	if err != nil && ctx.Err() == nil {
+		h.report(ctx, StoreFailed, row.Key(), err, slog.String("message", row.MessageID))
+	}
 }
 
 // transmit sends the bytes of one attempt and returns what was sent and what
@@ -258,7 +252,7 @@ func (h *Host) receipt(ctx context.Context, sent *envelope.Envelope, row store.O
 		d.Status = store.Delivered
 		return nil
 	case told != nil && told.Retriable:
-		d.NextAt = nextTry(row, h.seam.now(), max(told.RetryAfter, h.backoff(d.Attempt)))
+		d.NextAt = again(row, d.Attempt, h.seam.now(), max(told.RetryAfter, h.backoff(row, d.Attempt)))
 		d.LastError = told.Reason
 		return nil
 	}
@@ -270,7 +264,7 @@ func (h *Host) receipt(ctx context.Context, sent *envelope.Envelope, row store.O
 	if e.ReceiptKind() == envelope.NotUnderstood {
 		in, on = protocol.Receive(e), protocol.Receiving(e)
 	}
-	return h.apply(ctx, row.Key(), in, on, e)
+	return h.returned(ctx, row, *d, in, on, e)
 }
 
 // apply takes the step of a receipt that moves an exchange.
@@ -283,14 +277,4 @@ func (h *Host) apply(ctx context.Context, k store.Key, in protocol.Input, on pro
 		return err
 	})
 	return err
-}
-
-// backoff is the wait before the next attempt: exponential with full jitter.
-func (h *Host) backoff(attempt int) time.Duration {
-	ceiling := h.cfg.Terms.RetryFirst
-	for range attempt - 1 {
-		ceiling = min(2*ceiling, h.cfg.Terms.RetryMax)
-	}
-	n := new(big.Int).SetBytes(h.seam.bytes(8)).Uint64()
-	return time.Duration(n%uint64(ceiling)) + time.Millisecond
 }

@@ -9,10 +9,16 @@ import "github.com/parley-agents/parley/envelope"
 // normal.
 func Priority(p string) AskOption { return askOption(func(q *question) { q.priority = p }) }
 
-// Resend says how the question is sent again while nobody answers it:
-// MaxAttempts bounds how often it is sent, Backoff is the wait before the second
-// time, and Jitter is "none" or "full". A policy that is out of bounds is an error
-// of Ask. Default: the host's Terms, until the deadline.
+// Resend says how the question is sent again until it is received: at most
+// MaxAttempts times, after waits that begin with Backoff (the host's
+// Terms.RetryFirst if it is 0) and double up to Terms.RetryMax, or up to Backoff
+// if that is longer. With the jitter "full" each wait is drawn evenly from nothing
+// to that, with "none" it is just that. A policy that is out of bounds is an error
+// of Ask. Default: full, as often as there is time for.
+//
+// A message whose attempts are used up is a dead letter at once. Its exchange
+// ends at its deadline, as one whose peer is silent does: until then an operator
+// may have the message sent again.
 func Resend(p envelope.RetryPolicy) AskOption {
 	return askOption(func(q *question) { q.resend = &p })
 }

@@ -70,6 +70,10 @@ func TestAnOfferEndsAsWhoeverConsidersItSays(t *testing.T) {
 					// Both sides' time is over at one moment: the proposer's cancel may come before the other's own timer.
 					tt.kind, tt.code, tt.reason, tt.mine, tt.theirs = "cancelled", "", "", "done:cancelled", "done:cancelled"
 				}
+				if _, refused := errors.AsType[*protocol.RejectedError](err); refused && tt.kind == "expired" {
+					// So may the other's refusal before the proposer's timer.
+					tt.kind, tt.mine = "rejected", "done:rejected"
+				}
 				if kind, e := answered(err); kind != tt.kind || e.Code != tt.code || e.Reason != tt.reason {
 					t.Errorf("the offer ended with %v, want %s (%s, %s)", err, tt.kind, tt.code, tt.reason)
 				}

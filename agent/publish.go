@@ -100,7 +100,11 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 		if !slices.Contains(s.x.State.Moves(), partial) {
 			return errStop
 		}
-		if s.x.State.Messages >= guard.MaxMessages-lastActs {
+		have, may, err := s.messages(ctx)
+		if err != nil {
+			return err
+		}
+		if have >= may-lastActs {
 			return Fail(envelope.CodeCapacity, guard.ReasonBudget)
 		}
 		sent = true

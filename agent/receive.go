@@ -58,6 +58,9 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 	if refused != nil {
 		h.note(refused, e)
 	}
+	if refused != nil && refused.Reason == guard.ReasonEquivocation {
+		h.isolate(context.WithoutCancel(ctx), refused, e)
+	}
 	return replies, err
 }
 
@@ -75,7 +78,13 @@ func (h *Host) note(v *guard.Violation, e *envelope.Envelope) {
 
 func (s *step) view(ctx context.Context, caller string, e *envelope.Envelope) (guard.View, error) {
 	a := s.host.agents[e.Receiver()]
-	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller, MaxReplyBy: s.host.cfg.Terms.MaxReplyBy}
+	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller, HopLimit: a.budget.Hops, MaxReplyBy: s.host.cfg.Terms.MaxReplyBy}
+	if a.budget.Messages > 0 {
+		var err error
+		if v.Messages, v.MaxMessages, err = s.messages(ctx); err != nil {
+			return v, err
+		}
+	}
 	if s.x.Version > 0 {
 		v.Exchange = &s.x.State
 	}
@@ -136,6 +145,7 @@ func (s *step) arrived(ctx context.Context, messageID string) error {
 	if r.Key() == s.x.Key && r.Status == store.Pending && r.Attempt > 0 {
 		s.set.Deliveries = append(s.set.Deliveries, store.Delivery{Owner: r.Owner, MessageID: r.MessageID,
 			Status: store.Delivered, Attempt: r.Attempt, NextAt: r.NextAt, LastError: r.LastError})
+		s.set.Unbury = append(s.set.Unbury, unburied(r, s.now)...)
 	}
 	return nil
 }

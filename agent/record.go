@@ -41,12 +41,21 @@ type mended struct {
 	// Tries and Usage are what asking the model again took.
 	Tries int       `json:"tries,omitempty"`
 	Usage llm.Usage `json:"usage"`
+	// Model is the one that gave the reply.
+	Model string `json:"model,omitempty"`
 	// GaveUp points at what stayed wrong.
 	GaveUp *repair.Violation `json:"gave_up,omitempty"`
 }
 
 // scopeMark begins the scope of a later phase; no name of a record does.
 const scopeMark = "@"
+
+// within reports whether a record belongs to the scope, and what it is called
+// there.
+func within(record, scope string) (name string, own bool) {
+	name, own = strings.CutPrefix(record, scope)
+	return name, own && (scope != "" || !strings.HasPrefix(name, scopeMark))
+}
 
 // recall reads what earlier runs of the work recorded under the scope.
 func recall(ctx context.Context, h *Host, k store.Key, scope string) (*recorder, error) {
@@ -56,8 +65,8 @@ func recall(ctx context.Context, h *Host, k store.Key, scope string) (*recorder,
 	}
 	r := &recorder{host: h, key: k, scope: scope, next: len(turns) + 1, mended: map[string][]mended{}, called: map[string]bool{}, results: map[string][]byte{}}
 	for _, t := range turns {
-		name, within := strings.CutPrefix(t.Name, scope)
-		if !within || scope == "" && strings.HasPrefix(name, scopeMark) {
+		name, own := within(t.Name, scope)
+		if !own {
 			continue
 		}
 		t.Name = name

@@ -37,6 +37,7 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 	t.calls++
 	t.model = reply.Model
 	t.usage = t.usage.Add(reply.Usage)
+	t.spent.add(t.job.agent.budget, reply.Model, reply.Usage)
 	if t.overspent() {
 		return round{}, Fail(envelope.CodeCapacity, "budget")
 	}
@@ -57,6 +58,9 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 			made.name = f.name
 		}
 		t.usage = t.usage.Add(fixed[i].Usage)
+		if fixed[i].Tries > 0 {
+			t.spent.add(t.job.agent.budget, reply.Model, fixed[i].Usage)
+		}
 		t.calls += fixed[i].Tries
 		switch {
 		case !now:
@@ -81,9 +85,11 @@ func (t *turn) round(ctx context.Context, n int) (round, error) {
 	return r, nil
 }
 
-// overspent reports whether the tokens that the turn may use are used up.
+// overspent reports whether more was spent than the turn, or its conversation,
+// may spend.
 func (t *turn) overspent() bool {
-	return t.limits.Tokens != 0 && t.usage.InputTokens+t.usage.OutputTokens > t.limits.Tokens
+	crossed, _ := t.spent.crossed(t.job.agent.budget)
+	return crossed || t.limits.Tokens != 0 && t.usage.InputTokens+t.usage.OutputTokens > t.limits.Tokens
 }
 
 // offers reports whether the model was offered the function when it gave the
@@ -105,7 +111,7 @@ func (t *turn) spoken(n int, text string) (round, error) {
 
 // ask puts the history to the model.
 func (t *turn) ask(ctx context.Context) (*reply, error) {
-	if t.calls >= t.limits.ModelCalls {
+	if _, usedUp := t.spent.crossed(t.job.agent.budget); usedUp || t.calls >= t.limits.ModelCalls {
 		return nil, Fail(envelope.CodeCapacity, "budget")
 	}
 	messages, err := t.messages(ctx)
@@ -178,7 +184,7 @@ func (t *turn) fix(ctx context.Context, n string, reply reply) ([]mended, error)
 		}
 		res, err := r.Fix(ctx, repair.Attempt{Raw: []byte(c.Arguments), Schema: f.params, Usage: reply.Usage,
 			Options: repair.Options{Finish: finish, Effect: f.effect()}})
-		fixed[i] = mended{Arguments: res.Value, Tries: res.Tries, Usage: res.Usage}
+		fixed[i] = mended{Arguments: res.Value, Tries: res.Tries, Usage: res.Usage, Model: reply.Model}
 		asked = asked || res.Tries > 0
 		left -= res.Tries
 		t.noteRepair(f, res)

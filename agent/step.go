@@ -145,7 +145,11 @@ func joined(a, b store.WriteSet) store.WriteSet {
 	a.Effects = append(a.Effects, b.Effects...)
 	a.Release = append(a.Release, b.Release...)
 	a.Deliveries = append(a.Deliveries, b.Deliveries...)
+	a.Redrive = append(a.Redrive, b.Redrive...)
 	a.Turns = append(a.Turns, b.Turns...)
+	a.Bury = append(a.Bury, b.Bury...)
+	a.Unbury = append(a.Unbury, b.Unbury...)
+	a.Answers = append(a.Answers, b.Answers...)
 	return a
 }
 
@@ -182,6 +186,11 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 	s.x.State = next
 	entry.From, entry.To = before.State, next.State
 	s.log(entry)
+	if next.State != before.State && abandoned(next) {
+		if err := s.cascade(ctx); err != nil {
+			return err
+		}
+	}
 	for _, o := range outputs {
 		switch o.Do {
 		case protocol.Utter:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/parley-agents/parley/protocol"
 )
@@ -53,6 +55,16 @@ type Link struct {
 // PeerHost is the link to another host of this process.
 func PeerHost(h *Host) Link {
 	return Link{transport: inProcess{h}, agents: h.owners, key: h.publicKey, advertised: h.advertised}
+}
+
+// PeerAt is the link to agents that a transport leads to, such as those of
+// another process. The keys are their public ones by URI, as whoever runs both
+// sides knows them: what is not signed with an agent's key is not from it, and an
+// agent that is not among them is not reached here. They say nothing about
+// themselves, as after Silent.
+func PeerAt(t Transport, keys map[string]ed25519.PublicKey) Link {
+	keys = maps.Clone(keys)
+	return Link{transport: t, agents: slices.Sorted(maps.Keys(keys)), key: func(uri string) ed25519.PublicKey { return keys[uri] }}
 }
 
 // Through puts a transport around the link's own, to watch it or to make it

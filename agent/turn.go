@@ -31,6 +31,7 @@ type turn struct {
 
 	model     string
 	usage     llm.Usage
+	spent     spending
 	calls     int
 	nudges    int
 	integrity envelope.Integrity
@@ -68,6 +69,9 @@ func (m modelAnswer) answer(ctx context.Context, j *job) (result, error) {
 	}
 	t := &turn{job: j, prompt: m.prompt, chat: m.chat, limits: j.agent.limits.withDefaults(), functions: functions, record: record,
 		integrity: envelope.Peer.Min(j.header.Labels.Integrity)}
+	if t.spent, err = j.spentBefore(ctx); err != nil {
+		return result{}, err
+	}
 	act, err := t.run(ctx)
 	if err != nil {
 		return result{}, err

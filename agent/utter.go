@@ -94,10 +94,10 @@ func (s *step) emit(ctx context.Context, e *envelope.Envelope, expires time.Time
 	if last := s.now.Add(protocol.CancelWindow + ackWindow); expires.Before(last) {
 		expires = last
 	}
-	s.set.Outbox = append(s.set.Outbox, store.Outbox{
+	s.set.Outbox = append(s.set.Outbox, hinted(store.Outbox{
 		Owner: s.x.Owner, MessageID: e.ID(), Conversation: s.x.Conversation, Receiver: s.x.Peer,
 		Status: store.Pending, NextAt: s.now, ExpiresAt: expires, Overtakes: e.Act() == envelope.Cancel,
-	})
+	}, e.Header()))
 	return nil
 }
 

@@ -37,6 +37,11 @@ type View struct {
 	// Exchange is the exchange that the message belongs to, nil when there is
 	// none.
 	Exchange *protocol.Exchange
+	// Messages is how many messages the conversation has on this side, and
+	// MaxMessages how many it may have; 0 for MaxMessages in each exchange.
+	Messages, MaxMessages int
+	// HopLimit is the deepest delegation that is accepted, 0 for HopLimit.
+	HopLimit int
 	// MaxReplyBy is how far ahead a deadline may lie, 0 for however far.
 	MaxReplyBy time.Duration
 	// Contract resolves a capability, nil when the receiver does not have it.
@@ -183,10 +188,17 @@ func sequence(v View, e *envelope.Envelope) *Violation {
 	return nil
 }
 
-// budget bounds what one exchange may cost. There is always room for a cancel and a
-// fence.
+// budget bounds what a conversation may cost. There is always room for a cancel
+// and a fence.
 func budget(v View, e *envelope.Envelope) *Violation {
-	if v.Exchange == nil || v.Exchange.Messages < MaxMessages || e.ReceiptKind() != "" || e.Act() == envelope.Cancel || fences(e) {
+	have, may := v.Messages, v.MaxMessages
+	if may == 0 {
+		have, may = 0, MaxMessages
+		if v.Exchange != nil {
+			have = v.Exchange.Messages
+		}
+	}
+	if have < may || e.ReceiptKind() != "" || e.Act() == envelope.Cancel || fences(e) {
 		return nil
 	}
 	return &Violation{Rule: "budget", Answer: Again, Code: envelope.CodeCapacity, Reason: ReasonBudget, RetryAfter: GapRetry}
@@ -262,7 +274,11 @@ func passed(now, by time.Time, grace time.Duration) bool {
 }
 
 func hops(v View, e *envelope.Envelope) *Violation {
-	if !opens(v, e) || e.Header().Hop <= HopLimit {
+	limit := v.HopLimit
+	if limit == 0 {
+		limit = HopLimit
+	}
+	if !opens(v, e) || e.Header().Hop <= limit {
 		return nil
 	}
 	return &Violation{Rule: "hop", Answer: Decline, Code: envelope.CodePermanent, Reason: ReasonHopLimit, Pointer: "/hop"}

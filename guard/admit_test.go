@@ -71,6 +71,8 @@ func TestWhoIsAnsweredWhatOnAnOpeningAct(t *testing.T) {
 		{"too far ahead", request, furthest(59*time.Second - 1), verdict{"deadline", guard.Decline, permanent, "policy", "/reply_by"}},
 		{"at the hop limit", say(1, planner, "request", hop(8)), nil, verdict{}},
 		{"beyond the hop limit", say(1, planner, "request", hop(9)), nil, hops},
+		{"beyond a lower one", say(1, planner, "request", hop(3)), func(v *guard.View) { v.HopLimit = 2 }, hops},
+		{"within a higher one", say(1, planner, "request", hop(20)), func(v *guard.View) { v.HopLimit = 20 }, verdict{}},
 		{"an act that opens nothing", say(1, planner, "cfp"), nil, verdict{"legality", guard.Deny, permanent, "wrong-role", "/performative"}},
 		{"an act that opens nothing, late", say(1, planner, "cfp", hop(9)), later(time.Hour), verdict{"legality", guard.Deny, permanent, "wrong-role", "/performative"}},
 		{"an answer to nothing", say(1, planner, "inform"), nil, verdict{"correlation", guard.Deny, permanent, "mismatch", "/conversation_id"}},

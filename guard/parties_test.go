@@ -79,7 +79,12 @@ func TestAStreamsItemsAreJudgedOneByOne(t *testing.T) {
 	})
 	full := exchangeIn(t, protocol.SubscribeV1, planner, "!request", "?agree")
 	full.Messages = guard.MaxMessages
-	judge(t, full, []judged{{"an item too many", item(), nil, verdict{"budget", guard.Again, envelope.CodeCapacity, "budget", ""}}})
+	spent := verdict{"budget", guard.Again, envelope.CodeCapacity, "budget", ""}
+	judge(t, full, []judged{
+		{"an item too many", item(), nil, spent},
+		{"an item of a conversation that may have more", item(), func(v *guard.View) { v.Messages, v.MaxMessages = 1000, 1001 }, verdict{}},
+		{"an item of a conversation that may have no more", item(), func(v *guard.View) { v.Messages, v.MaxMessages = 5, 5 }, spent},
+	})
 }
 
 func TestAContractNetsActsBringTheirOwnDeadlines(t *testing.T) {
@@ -91,6 +96,7 @@ func TestAContractNetsActsBringTheirOwnDeadlines(t *testing.T) {
 		{"a proposal", net(flights, "propose"), nil, verdict{}},
 		{"one after the call's deadline, with its own ahead", net(flights, "propose", replyBy(ahead)), later(time.Hour), verdict{}},
 		{"one with its own past by more than the last word", net(flights, "propose", replyBy(past)), later(time.Hour), tooLate},
+		{"one that would stand too long", net(flights, "propose", replyBy(ahead)), furthest(time.Hour), verdict{"deadline", guard.Reject, permanent, "policy", "/reply_by"}},
 		{"a proposal that does not fit", net(flights, "propose", content(`{"reference":""}`)), nil, misfit},
 		{"a proposal of the schema of the call", net(flights, "propose", schemaName("acme.flight.haul/v1")), nil,
 			verdict{"content", guard.Reject, validation, "unsupported-version", "/schema"}},
@@ -101,6 +107,7 @@ func TestAContractNetsActsBringTheirOwnDeadlines(t *testing.T) {
 		{"an award", net(planner, "agree", seq(2), inReplyTo(id(11))), nil, verdict{}},
 		{"an award of nothing that was proposed", net(planner, "agree", seq(2)), nil, verdict{"correlation", guard.Reject, permanent, "mismatch", "/in_reply_to"}},
 		{"an award whose own time is over", net(planner, "agree", seq(2), inReplyTo(id(11))), later(61*time.Second + 1), tooLate},
+		{"an award that may take too long", net(planner, "agree", seq(2), inReplyTo(id(11)), replyBy(ahead)), furthest(time.Hour), verdict{"deadline", guard.Reject, permanent, "policy", "/reply_by"}},
 		{"a rejection", net(planner, "refuse", seq(2), inReplyTo(id(11))), nil, verdict{}},
 		{"the call for the second round", net(planner, "cfp", seq(2), inReplyTo(id(11))), nil, verdict{}},
 		{"a result", net(planner, "inform", seq(2), inReplyTo(id(11))), nil, wrongRole},

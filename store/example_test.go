@@ -96,3 +96,20 @@ func ExampleRankOf() {
 	// 1 true
 	// 1 false
 }
+
+// A host sweeps until there is nothing left to forget.
+func ExampleSwept_None() {
+	fmt.Println(store.Swept{Inbox: 100, More: true}.None())
+	fmt.Println(store.Swept{}.None())
+	// Output:
+	// false
+	// true
+}
+
+func ExampleOutbox_Rank() {
+	fmt.Println(store.Outbox{Priority: "high"}.Rank() == store.High)
+	fmt.Println(store.Outbox{}.Rank() == store.Normal)
+	// Output:
+	// true
+	// true
+}

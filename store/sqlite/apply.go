@@ -49,7 +49,7 @@ func (w *writer) apply(ctx context.Context, set prepared) error {
 	if err := each(ctx, w, set.Turns, w.insertTurn); err != nil {
 		return err
 	}
-	if err := each(ctx, w, set.Bury, w.bury); err != nil {
+	if err := each(ctx, w, set.letters, w.bury); err != nil {
 		return err
 	}
 	if err := each(ctx, w, set.Unbury, w.unbury); err != nil {

@@ -9,22 +9,23 @@ import (
 
 // Post implements store.Store.
 func (s *Store) Post(ctx context.Context, c store.Command) error {
-	return s.write(ctx, func(ctx context.Context, w *writer) error { return w.keepCommand(ctx, c) })
-}
-
-func (w *writer) keepCommand(ctx context.Context, c store.Command) error {
 	err := c.Check()
 	if err == nil {
-		var written bool
-		written, err = exec(ctx, w.stmt.keepCommand, commandValues(c)...)
-		if err == nil && !written {
-			err = store.ErrDuplicate
-		}
+		err = s.hand(ctx, newJob(0, func(ctx context.Context, w *writer) error { return w.keepCommand(ctx, c) }))
 	}
 	if err != nil {
 		return fmt.Errorf("post command %s: %w", c.ID, err)
 	}
 	return nil
+}
+
+func (w *writer) keepCommand(ctx context.Context, c store.Command) error {
+	w.clean = true // it writes last if at all
+	written, err := exec(ctx, w.stmt.keepCommand, commandValues(c)...)
+	if err == nil && !written {
+		err = store.ErrDuplicate
+	}
+	return err
 }
 
 const keepCommand = `INSERT INTO command (id, verb, owner, conversation, peer, message_id, source, asked_by, at_ms, answer, error)

@@ -13,7 +13,7 @@ func letterValues(k store.DeadKey) []any {
 	return []any{k.Owner, string(k.Source), k.Peer, k.MessageID, k.Digest[:]}
 }
 
-func (w *writer) bury(ctx context.Context, d store.DeadLetter) error {
+func (w *writer) bury(ctx context.Context, d letterRow) error {
 	// Written over, it counts as new: its place among letters of one time is
 	// the last.
 	err := w.unbury(ctx, d.DeadKey)
@@ -26,13 +26,12 @@ func (w *writer) bury(ctx context.Context, d store.DeadLetter) error {
 	return nil
 }
 
-func (w *writer) insertLetter(ctx context.Context, d store.DeadLetter) error {
-	p := take(d.Envelope)
-	if err := w.putBody(ctx, p); err != nil {
+func (w *writer) insertLetter(ctx context.Context, d letterRow) error {
+	if err := w.putBody(ctx, d.parts); err != nil {
 		return err
 	}
 	_, err := w.stmt.bury.ExecContext(ctx, append(letterValues(d.DeadKey), d.Conversation, d.Reason, d.LastError, d.Attempts,
-		millis(d.At), p.rest, p.cut, p.blob)...)
+		millis(d.At), d.rest, d.cut, d.blob)...)
 	return err
 }
 

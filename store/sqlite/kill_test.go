@@ -24,6 +24,17 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, commitForever(path))
 		os.Exit(1)
 	}
+	if order := os.Getenv(synced); order != "" {
+		if err := serveSynced(order); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if path := os.Getenv(sweeping); path != "" {
+		fmt.Fprintln(os.Stderr, sweepForever(path))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

@@ -33,10 +33,11 @@ func Post(ctx context.Context, path string, c store.Command) error {
 		if err != nil {
 			return err
 		}
-		if n, err := result.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, store.ErrDuplicate)
+		n, err := result.RowsAffected()
+		if err == nil && n == 0 {
+			err = store.ErrDuplicate
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("post command %s to store %s: %w", c.ID, path, err)
@@ -45,7 +46,7 @@ func Post(ctx context.Context, path string, c store.Command) error {
 }
 
 // onFile runs do with one connection to a file, beside whoever else has it
-// open.
+// open. A full disk is store.ErrFull.
 func onFile(ctx context.Context, path string, params url.Values, do func(*sql.DB) error) (err error) {
 	path, err = resolve(path)
 	if err != nil {
@@ -59,7 +60,7 @@ func onFile(ctx context.Context, path string, params url.Values, do func(*sql.DB
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
 	if err := db.PingContext(ctx); err != nil {
-		return err
+		return named(err)
 	}
-	return do(db)
+	return named(do(db))
 }

@@ -18,6 +18,7 @@ type prepared struct {
 	store.WriteSet
 	exchanges []exchangeRow
 	entries   []entryRow
+	letters   []letterRow
 	size      int // about how many bytes it writes
 }
 
@@ -41,6 +42,12 @@ type entryRow struct {
 	parts
 }
 
+// letterRow is what a dead letter writes.
+type letterRow struct {
+	store.DeadLetter
+	parts
+}
+
 func prepare(set store.WriteSet) (prepared, error) {
 	p := prepared{WriteSet: set}
 	if err := set.Check(); err != nil {
@@ -56,6 +63,10 @@ func prepare(set store.WriteSet) (prepared, error) {
 	for _, e := range set.Entries {
 		p.entries = append(p.entries, entryRow{e, take(e.Envelope)})
 		p.size += len(e.Envelope) + len(e.Note)
+	}
+	for _, d := range set.Bury {
+		p.letters = append(p.letters, letterRow{d, take(d.Envelope)})
+		p.size += len(d.Envelope)
 	}
 	for _, t := range set.Turns {
 		p.size += len(t.Data)

@@ -178,3 +178,37 @@ func TestSweepsDropBodiesThatNobodyRefersTo(t *testing.T) {
 	}
 	counts(t, s, map[string]int{"SELECT count(*) FROM blob": 0, "SELECT count(*) FROM log": 0, "SELECT count(*) FROM outbox": 0, "SELECT count(*) FROM timer": 0})
 }
+
+func TestAConversationThatCameBackToLifeIsNotForgotten(t *testing.T) {
+	s := openTemp(t)
+	old(t, s, 2)
+	// Both were found to be over; then one of them got another exchange.
+	found := []ending{{owner: "a", conversation: "0"}, {owner: "a", conversation: "1"}}
+	live := store.Exchange{Key: store.Key{Owner: "a", Conversation: "1", Peer: "d"}}
+	live.State.State = "agreed"
+	if err := s.Commit(t.Context(), store.WriteSet{Exchanges: []store.Exchange{live}}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := s.forget(t.Context(), found, 9, &n); err != nil || n != 1 {
+		t.Fatalf("forgot %d conversations, %v", n, err)
+	}
+	for conversation, want := range map[string]int{"0": 0, "1": 1} {
+		if log, err := s.Log(t.Context(), "a", conversation, 0); err != nil || len(log) != want {
+			t.Errorf("conversation %s has %d entries, want %d, %v", conversation, len(log), want, err)
+		}
+	}
+}
+
+func TestALogThatWasForgottenBeginsAnew(t *testing.T) {
+	s := openTemp(t)
+	old(t, s, 1)
+	if swept, err := s.Sweep(t.Context(), time.UnixMilli(9), time.UnixMilli(9), 9); err != nil || swept.Conversations != 1 {
+		t.Fatalf("swept %+v, %v", swept, err)
+	}
+	old(t, s, 1) // the writer must not remember where the log ended
+	log, err := s.Log(t.Context(), "a", "0", 0)
+	if err != nil || len(log) != 1 || log[0].Index != 1 || log[0].Hash != store.Link([32]byte{}, log[0]) {
+		t.Errorf("got %d entries, %v", len(log), err)
+	}
+}

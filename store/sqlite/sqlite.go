@@ -62,11 +62,20 @@ var _ store.Store = (*Store)(nil)
 // none; its folder must exist. It returns an error that wraps store.ErrInUse
 // when another host has the file open, in this or another process, and
 // refuses a file that a newer version of Parley or another program wrote. A
-// file of an older version is brought up to date first.
+// file of an older version is brought up to date first. On Linux a file on a
+// network file system is refused with a *NetworkError.
 //
 // Ctx bounds the opening only. The caller must Close the store.
 func Open(ctx context.Context, path string) (*Store, error) {
+	return openOn(ctx, path, fileSystem)
+}
+
+// openOn opens a store where kind tells the file system of a folder.
+func openOn(ctx context.Context, path string, kind func(folder string) (name string, network bool)) (*Store, error) {
 	path, err := resolve(path)
+	if err == nil {
+		err = local(path, kind)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
@@ -73,8 +74,9 @@ func calm(t *testing.T, fresh func() Place) (points []point, states []map[string
 	if err != nil {
 		t.Fatalf("the story without a crash: %v", err)
 	}
-	// Two identities, eleven write sets, a take-over, a renewal and a command.
-	equal(t, "calls that changed the store", changes, 16)
+	// Two identities, eleven write sets, a take-over, a renewal, a command and
+	// a sweep.
+	equal(t, "calls that changed the store", changes, 17)
 	return points, states
 }
 
@@ -155,6 +157,8 @@ func story(ctx context.Context, s store.Store) error {
 		func() error {
 			return s.Commit(ctx, store.WriteSet{Unbury: []store.DeadKey{deadKey(bob, "lost")}, Answers: []store.CommandAnswer{{ID: uuid(1), At: at(6), Answer: "dropped"}}})
 		},
+		// What has expired is swept.
+		func() error { _, err := s.Sweep(ctx, at(1000), time.Time{}, 9); return err },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

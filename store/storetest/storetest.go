@@ -28,6 +28,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Place) {
 		{"an exchange is read as it was written", exchangeRoundTrip},
 		{"a step from an old version conflicts", versionConflict},
 		{"the exchanges of a set move together or not at all", movedTogether},
+		{"of the steps from one version one wins and the others spoil nothing", rivals},
 		{"a set that writes an exchange twice is refused", movedTwice},
 		{"a set moves a thousand exchanges", movedThousand},
 		{"exchanges are listed by peer, live, by parent and by correlation", exchangeLists},
