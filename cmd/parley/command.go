@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +13,18 @@ import (
 // command is the tree of verbs.
 func (p process) command() *cobra.Command {
 	root := group("parley", "Look after a Parley installation")
-	root.Long = root.Short + ".\n\n" + exitHelp()
+	root.Long = root.Short + `.
+
+-o json prints what the help of a verb says; -o jsonl prints the elements of a
+list one a line, and anything else on one line.
+
+` + exitHelp()
 	root.SilenceErrors = true
 	root.SilenceUsage = true
-	root.PersistentFlags().StringP("output", "o", formatTable, strings.Join(formats(), " or "))
+	root.PersistentFlags().StringP("output", "o", formatTable, choices(formats()))
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if f := format(c); !slices.Contains(formats(), f) {
-			return fmt.Errorf("output %q: want %s", f, strings.Join(formats(), " or "))
+			return fmt.Errorf("output %q: want %s", f, choices(formats()))
 		}
 		if verb, ok := c.Context().Value(running{}).(*running); ok {
 			verb.started = true
@@ -28,7 +32,7 @@ func (p process) command() *cobra.Command {
 		return nil
 	}
 	root.AddCommand(p.versionCommand(), p.doctorCommand(), p.repairCommand(), p.schemaCommand(), p.conversationCommand(),
-		p.traceCommand(), p.protocolCommand())
+		p.inboxCommand(), p.outboxCommand(), p.dlqCommand(), p.orderCommand(), p.backupCommand(), p.restoreCommand(), p.storeCommand(), p.traceCommand(), p.protocolCommand())
 	return root
 }
 

@@ -47,8 +47,8 @@ type entry struct {
 }
 
 func (p process) conversationCommand() *cobra.Command {
-	return group("conversation", "Look at the conversations in a store", conversationLs(), conversationShow(),
-		conversationReplay(), conversationExport(), conversationDiff())
+	return group("conversation", "Look at the conversations in a store, and cancel one", conversationLs(), conversationShow(),
+		conversationWatch(), p.conversationCancel(), conversationReplay(), conversationExport(), conversationDiff())
 }
 
 func conversationLs() *cobra.Command {
@@ -82,16 +82,14 @@ has no ended_at. Times are RFC 3339.`,
 			if err != nil {
 				return err
 			}
-			out := struct {
-				Conversations []conversation `json:"conversations"`
-			}{[]conversation{}}
+			var list []conversation
 			for _, f := range found {
-				out.Conversations = append(out.Conversations, conversation{
+				list = append(list, conversation{
 					Owner: f.Owner, ID: f.ID, Protocol: f.Protocol, Peers: f.Peers, State: string(f.State),
 					OpenedAt: moment(f.OpenedAt), EndedAt: moment(f.EndedAt), Messages: f.Messages,
 				})
 			}
-			return show(c, out, func() [][]string { return conversationRows(out.Conversations) })
+			return showList(c, "conversations", list, func() [][]string { return conversationRows(list) })
 		},
 	}
 	dbFlag(c, &db)
@@ -123,24 +121,24 @@ host may be running; nothing is written.
 kind is sent, received, rejected or fired; bound, reduced and concluded are
 about the conversation as a whole and have a note. Events and states are those of the
 transition tables: !act is sent, ?act received, #timer fires. A timer has no
-message_id, only a rejected message has a reason.`,
-		Args: cobra.ExactArgs(1),
+message_id, only a rejected message has a reason. An envelope has no content if
+its labels have a privacy tag other than public and internal.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeConversation(&db, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			sides, err := readSides(c, db, owner, args[0])
 			if err != nil {
 				return err
 			}
-			out := struct {
-				Logs []log `json:"logs"`
-			}{}
+			var logs []log
 			for _, s := range sides {
 				l := log{Owner: s.owner, ID: s.id, Entries: []entry{}}
 				for _, e := range s.log {
 					l.Entries = append(l.Entries, printed(e, envelopes))
 				}
-				out.Logs = append(out.Logs, l)
+				logs = append(logs, l)
 			}
-			return show(c, out, func() [][]string { return logRows(out.Logs, envelopes) })
+			return showList(c, "logs", logs, func() [][]string { return logRows(logs, envelopes) })
 		},
 	}
 	dbFlag(c, &db)
@@ -152,8 +150,8 @@ message_id, only a rejected message has a reason.`,
 func printed(e store.Entry, envelopes bool) entry {
 	out := entry{Index: e.Index, At: moment(e.At), Kind: string(e.Kind), Event: string(e.Event), From: string(e.From),
 		To: string(e.To), Peer: e.Peer, MessageID: e.MessageID, Reason: e.Reason, Note: e.Note}
-	if envelopes && len(e.Envelope) > 0 {
-		out.Envelope = e.Envelope
+	if envelopes {
+		out.Envelope = permitted(e.Envelope)
 	}
 	return out
 }

@@ -33,7 +33,8 @@ is written. The exit code is 0 if they say the same and 1 if not.
 
 -o json prints {"differences": [{"peer", "index", "mine", "theirs"}]}, by
 exchange; an entry without a peer is about the conversation as a whole.`,
-		Args: cobra.ExactArgs(2),
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completeConversation(&db, 2),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if other == "" {
 				other = db
@@ -50,13 +51,11 @@ exchange; an entry without a peer is about the conversation as a whole.`,
 			if err != nil {
 				return err
 			}
-			out := struct {
-				Differences []difference `json:"differences"`
-			}{[]difference{}}
+			var list []difference
 			for _, d := range found {
-				out.Differences = append(out.Differences, difference{d.Peer, d.Index, d.Mine, d.Theirs})
+				list = append(list, difference{d.Peer, d.Index, d.Mine, d.Theirs})
 			}
-			err = show(c, out, func() [][]string { return differenceRows(out.Differences) })
+			err = showList(c, "differences", list, func() [][]string { return differenceRows(list) })
 			if err == nil && len(found) > 0 {
 				err = errDiffers
 			}

@@ -22,7 +22,8 @@ shows one exchange of what may have been many, and has no trace.
 
 Contents are not in a trace, only their digests. A host may be running; nothing
 is written to the store. The format of -o does not matter: a trace is JSON.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeConversation(&db, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			sides, err := readSides(c, db, owner, args[0])
 			if err != nil {

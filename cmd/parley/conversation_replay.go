@@ -61,24 +61,23 @@ and its digest after each entry.
 "steps", "divergence": {"index", "peer", "event", "what", "recorded",
 "folded"}}]}. The terminal is that of the initiator's log, once the conversation
 has ended.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeConversation(&db, 1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			sides, err := readSides(c, db, owner, args[0])
 			if err != nil {
 				return err
 			}
-			out := struct {
-				Replays []replay `json:"replays"`
-			}{}
+			var list []replay
 			var first error
 			for _, r := range sides {
 				done, err := replayed(r, stepwise)
 				if first == nil {
 					first = err
 				}
-				out.Replays = append(out.Replays, done)
+				list = append(list, done)
 			}
-			return errors.Join(show(c, out, func() [][]string { return replayRows(out.Replays, stepwise) }), first)
+			return errors.Join(showList(c, "replays", list, func() [][]string { return replayRows(list, stepwise) }), first)
 		},
 	}
 	dbFlag(c, &db)

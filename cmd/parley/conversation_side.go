@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,18 +31,24 @@ func readSides(c *cobra.Command, path, owner, id string) (sides []side, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	owners := []string{uri}
-	if uri == "" {
-		if owners, err = s.Owners(c.Context()); err != nil {
+	return sidesOf(c.Context(), s, uri, id)
+}
+
+// sidesOf reads the sides of a conversation: that of one owner, or of all who
+// have one when owner is "".
+func sidesOf(ctx context.Context, s store.Store, owner, id string) (sides []side, err error) {
+	owners := []string{owner}
+	if owner == "" {
+		if owners, err = s.Owners(ctx); err != nil {
 			return nil, err
 		}
 	}
 	for _, owner := range owners {
-		log, err := s.Log(c.Context(), owner, id, 0)
+		log, err := s.Log(ctx, owner, id, 0)
 		if err != nil {
 			return nil, err
 		}
-		exchanges, err := s.Exchanges(c.Context(), owner, id)
+		exchanges, err := s.Exchanges(ctx, owner, id)
 		if err != nil {
 			return nil, err
 		}

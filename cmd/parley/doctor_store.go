@@ -35,6 +35,7 @@ func (p process) examineStore(ctx context.Context, db string) []finding {
 		journal(settings.journal),
 		durable,
 		permissions(info.Mode()),
+		examineWAL(db),
 	}
 }
 

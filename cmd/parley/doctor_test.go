@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// examined runs doctor and returns the status of each code.
-func examined(t *testing.T, args ...string) (map[string]string, result) {
+// diagnosed runs doctor and returns the status of each code.
+func diagnosed(t *testing.T, args ...string) (map[string]string, result) {
 	t.Helper()
 	got := runCommand(t, "", append([]string{"doctor", "-o", "json"}, args...)...)
 	var out struct{ Findings []finding }
@@ -67,7 +67,7 @@ func TestDoctorFindsWhatIsWrongWithAStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filledStore(t)
 			path = c.damage(t, path)
-			status, got := examined(t, "--db", path)
+			status, got := diagnosed(t, "--db", path)
 			if status[c.code] != c.status || got.code != c.exit {
 				t.Errorf("%s is %s with exit code %d, want %s with %d: %s", c.code, status[c.code], got.code, c.status, c.exit, got.stdout)
 			}
@@ -120,7 +120,7 @@ func TestDoctorReadsTheModelsSettings(t *testing.T) {
 		withoutModel(t)
 		t.Setenv("OPENAI_BASE_URL", c.base)
 		t.Setenv("OPENAI_API_KEY", c.key)
-		status, got := examined(t, "--db", path)
+		status, got := diagnosed(t, "--db", path)
 		if status["model.settings"] != c.status || got.code != c.exit {
 			t.Errorf("%+v: %s with exit code %d", c, status["model.settings"], got.code)
 		}
@@ -133,7 +133,7 @@ func TestDoctorReadsTheModelsSettings(t *testing.T) {
 func TestDoctorCallsTheModelOnlyWhenAsked(t *testing.T) {
 	path := filledStore(t)
 	withoutModel(t)
-	if status, got := examined(t, "--db", path, "--model"); status["model.answer"] != statusOK || got.code != exitOK {
+	if status, got := diagnosed(t, "--db", path, "--model"); status["model.answer"] != statusOK || got.code != exitOK {
 		t.Errorf("rehearsed: %+v", got)
 	}
 	var calls, answer atomic.Int32
@@ -145,12 +145,12 @@ func TestDoctorCallsTheModelOnlyWhenAsked(t *testing.T) {
 	}))
 	defer endpoint.Close()
 	t.Setenv("OPENAI_BASE_URL", endpoint.URL)
-	if _, got := examined(t, "--db", path); got.code != exitOK || calls.Load() != 0 {
+	if _, got := diagnosed(t, "--db", path); got.code != exitOK || calls.Load() != 0 {
 		t.Errorf("%d calls were made: %+v", calls.Load(), got)
 	}
 	for code, want := range map[int32]string{http.StatusOK: statusOK, http.StatusUnauthorized: statusFail} {
 		answer.Store(code)
-		if status, got := examined(t, "--db", path, "--model"); status["model.answer"] != want {
+		if status, got := diagnosed(t, "--db", path, "--model"); status["model.answer"] != want {
 			t.Errorf("answer %d: %+v", code, got)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/sqlite"
 	"github.com/parley-agents/parley/transcript"
 )
 
@@ -43,7 +44,9 @@ func exits() []exitRow {
 		{exitOK, "ok", func(err error) bool { return err == nil }},
 		{exitUsage, "wrong usage", is[*usageError]},
 		{exitInterrupted, "interrupted", among(context.Canceled)},
-		{exitTimeout, "a timeout or deadline passed", among(context.DeadlineExceeded)},
+		{exitTimeout, "a timeout or deadline passed", func(err error) bool {
+			return among(context.DeadlineExceeded)(err) || is[*timeoutError](err)
+		}},
 		{exitNotFound, "not found", among(store.ErrNotFound, fs.ErrNotExist)},
 		{exitViolation, "a rule of the protocol, the guard or a schema was violated", func(err error) bool {
 			return is[*violationError](err) || is[*schema.Invalid](err) || is[*envelope.ShapeError](err)
@@ -54,7 +57,9 @@ func exits() []exitRow {
 		{exitUnreachable, "unreachable", func(err error) bool {
 			return modelFailed(err, llm.ErrorUnavailable, llm.ErrorRateLimit)
 		}},
-		{exitDiverged, "a replay went another way", is[*transcript.Divergence]},
+		{exitDiverged, "a replay went another way, or a store is damaged", func(err error) bool {
+			return is[*transcript.Divergence](err) || is[*sqlite.DamagedError](err)
+		}},
 		{exitFailed, "failed otherwise", func(error) bool { return true }},
 	}
 }
@@ -69,6 +74,11 @@ func (e *usageError) Unwrap() error { return e.err }
 type violationError struct{ text string }
 
 func (e *violationError) Error() string { return e.text }
+
+// timeoutError is time that ran out elsewhere, after its verb has reported it.
+type timeoutError struct{ text string }
+
+func (e *timeoutError) Error() string { return e.text }
 
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/sqlite"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -33,11 +34,13 @@ func TestExitCodes(t *testing.T) {
 		{&schema.Invalid{}, 4},
 		{&envelope.ShapeError{}, 4},
 		{context.DeadlineExceeded, 5},
+		{&timeoutError{"x"}, 5},
 		{&llm.Error{Kind: llm.ErrorUnavailable, Err: context.DeadlineExceeded}, 5},
 		{fs.ErrPermission, 6},
 		{&llm.Error{Kind: llm.ErrorUnauthorized}, 6},
 		{&llm.Error{Kind: llm.ErrorUnavailable}, 7},
 		{&llm.Error{Kind: llm.ErrorRateLimit}, 7},
+		{&sqlite.DamagedError{Report: sqlite.Report{Findings: []sqlite.Finding{{}}}}, 8},
 		{context.Canceled, 130},
 	} {
 		err := c.err
@@ -73,8 +76,10 @@ func TestMistakesInTheArgumentsExitWithTwoAndPrintNoData(t *testing.T) {
 	weather := filepath.Join("testdata", "weather.json")
 	for _, args := range [][]string{
 		{"order"}, {"--colour"}, {"version", "now"}, {"version", "-o", "yaml"}, {"version", "--db", "x"},
-		{"schema", "draw"}, {"schema", "show"}, {"schema", "show", "a", "b"}, {"conversation", "watch"}, {"conversation", "show"},
+		{"schema", "draw"}, {"schema", "show"}, {"schema", "show", "a", "b"}, {"conversation", "wave"}, {"conversation", "show"},
 		{"conversation", "ls", "--limit", "few"}, {"conversation", "ls", "--limit", "0"}, {"conversation", "ls", "--owner", "Not A Name"},
+		{"backup"}, {"restore"}, {"restore", "a", "b"}, {"store", "draw"}, {"store", "check", "x"}, {"store", "compact", "x"},
+		{"conversation", "watch"}, {"conversation", "watch", "x", "-o", "json"}, {"conversation", "watch", "x", "--timeout", "-1s"},
 		{"repair"}, {"repair", "--schema", "nowhere.json"}, {"repair", "--schema", "main.go"}, {"repair", "--schema", weather, "text"},
 		{"repair", "--schema", weather, "--finish-reason", "done"}, {"repair", "--schema", t.TempDir()}, {"completion", "bash", "x"},
 		{"trace", "check"}, {"trace", "validate"}, {"trace", "validate", "a", "b"}, {"trace", "validate", "nowhere.json"},
@@ -94,6 +99,7 @@ func TestWhatIsNotThereExitsWithThree(t *testing.T) {
 		{"schema", "show", "parley.nothing/v1"},
 		{"conversation", "show", "--db", path, "nowhere"},
 		{"conversation", "show", "--db", path, "--owner", "hotels", conversation1},
+		{"conversation", "watch", "--db", path, "nowhere"},
 		{"conversation", "ls", "--db", missing},
 		{"conversation", "show", "--db", missing, conversation1},
 	} {

@@ -43,7 +43,8 @@ func runCommand(t *testing.T, stdin string, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	p := process{
 		stdin: strings.NewReader(stdin), stdout: &stdout, stderr: &stderr,
-		now: func() time.Time { return noon },
+		now: func() time.Time { return noon }, newID: func() string { return command1 }, user: "user:ada",
+		filesystem: func(string) (filesystem, error) { return filesystem{free: 1 << 40}, nil },
 		versions: func(context.Context) (version, error) {
 			return version{Parley: "v0.1.0", Go: "go1.26.0", SQLite: "3.50.0", Envelope: "1.0"}, nil
 		},
@@ -82,6 +83,7 @@ const (
 	planner       = "agent://local/planner"
 	flights       = "agent://local/flights"
 	hotels        = "agent://acme/hotels"
+	command1      = "019535d9-3df7-79fb-b466-0000000000c1"
 	conversation1 = "019535d9-3df7-79fb-b466-000000000001"
 	conversation2 = "019535d9-3df7-79fb-b466-000000000002"
 )

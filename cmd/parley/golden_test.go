@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,11 +37,15 @@ func TestEveryVerbPrintsItsGoldenOutput(t *testing.T) {
 		{"repair-reject.json", `{"city":"Oulu","days":2}`, "repair -o json --finish-reason content_filter --schema " + schemaFile, exitViolation},
 		{"conversation-ls", "", "conversation ls", exitOK},
 		{"conversation-ls.json", "", "conversation ls -o json", exitOK},
+		{"conversation-ls.jsonl", "", "conversation ls -o jsonl", exitOK},
+		{"version.jsonl", "", "version -o jsonl", exitOK},
 		{"conversation-ls-owner.json", "", "conversation ls --owner planner --limit 1 -o json", exitOK},
 		{"conversation-ls-none.json", "", "conversation ls --owner agent://acme/nobody -o json", exitOK},
 		{"conversation-show", "", "conversation show " + conversation1, exitOK},
 		{"conversation-show-envelopes", "", "conversation show --envelopes --owner flights " + conversation1, exitOK},
 		{"conversation-show.json", "", "conversation show -o json " + conversation1, exitOK},
+		{"conversation-watch", "", "conversation watch " + conversation1, exitOK},
+		{"conversation-watch.jsonl", "", "conversation watch -o jsonl " + conversation1, exitOK},
 		{"trace-validate", "", "trace validate testdata/trace.json", exitOK},
 		{"trace-validate.json", "", "trace validate -o json testdata/trace.json", exitOK},
 		{"trace-validate-faulty", "", "trace validate testdata/trace-faulty.json", exitFailed},
@@ -57,6 +62,13 @@ func TestEveryVerbPrintsItsGoldenOutput(t *testing.T) {
 		wantGolden(t, c.name, stable(got.stdout, dir))
 		if strings.HasSuffix(c.name, ".json") && !json.Valid([]byte(got.stdout)) {
 			t.Errorf("%s is not JSON", c.name)
+		}
+		if strings.HasSuffix(c.name, ".jsonl") {
+			for line := range strings.Lines(got.stdout) {
+				if !json.Valid([]byte(line)) {
+					t.Errorf("%s: %q is not JSON", c.name, line)
+				}
+			}
 		}
 	}
 }
@@ -120,7 +132,7 @@ func memberNames(value any) []string {
 	case map[string]any:
 		for name, inner := range v {
 			names = append(names, name)
-			if name != "value" && name != "envelope" {
+			if !slices.Contains([]string{"value", "envelope", "header", "content"}, name) {
 				names = append(names, memberNames(inner)...)
 			}
 		}

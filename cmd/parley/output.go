@@ -19,9 +19,16 @@ import (
 const (
 	formatTable = "table"
 	formatJSON  = "json"
+	formatJSONL = "jsonl"
 )
 
-func formats() []string { return []string{formatTable, formatJSON} }
+func formats() []string { return []string{formatTable, formatJSON, formatJSONL} }
+
+// choices writes the words of a closed set for people.
+func choices(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
 
 // format is what -o asks of a command.
 func format(c *cobra.Command) string {
@@ -33,21 +40,44 @@ func format(c *cobra.Command) string {
 }
 
 // show writes data to stdout in the format that was asked for: value as JSON,
-// or as a table, whose first row is the heading.
+// indented or on one line, or as a table, whose first row is the heading.
 func show(c *cobra.Command, value any, table func() [][]string) error {
-	if format(c) == formatJSON {
+	switch format(c) {
+	case formatJSON:
 		return writeJSON(c.OutOrStdout(), value)
+	case formatJSONL:
+		return writeLine(c.OutOrStdout(), value)
 	}
 	return writeTable(c.OutOrStdout(), table())
 }
 
-// writeJSON writes runes that cannot be printed as escapes: the same document
+// showList writes a list like show: as the member name of a JSON object, or
+// one element a line.
+func showList[T any](c *cobra.Command, name string, list []T, table func() [][]string) error {
+	if format(c) != formatJSONL {
+		return show(c, map[string][]T{name: append([]T{}, list...)}, table)
+	}
+	for _, one := range list {
+		if err := writeLine(c.OutOrStdout(), one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeJSON writes a value as an indented document.
+func writeJSON(w io.Writer, value any) error { return encode(w, value, "  ") }
+
+// writeLine writes a value on one line.
+func writeLine(w io.Writer, value any) error { return encode(w, value, "") }
+
+// encode writes runes that cannot be printed as escapes: the same document
 // to a program, and harmless on a terminal.
-func writeJSON(w io.Writer, value any) error {
+func encode(w io.Writer, value any, indent string) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
+	e.SetIndent("", indent)
 	if err := e.Encode(value); err != nil {
 		return err
 	}

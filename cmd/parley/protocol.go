@@ -40,19 +40,17 @@ asked for has effects and so carries a key, and how many states each role has.
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
-			out := struct {
-				Protocols []shippedProtocol `json:"protocols"`
-			}{}
+			var list []shippedProtocol
 			rows := [][]string{{"NAME", "OPENS WITH", "EFFECTS", "INITIATOR", "PARTICIPANT"}}
 			for _, p := range protocol.All() {
 				s := shippedProtocol{p.Name, openings(p), effects(p), roleCounts{
 					len(states(p.Table(protocol.Initiator))), len(states(p.Table(protocol.Participant))),
 				}}
-				out.Protocols = append(out.Protocols, s)
+				list = append(list, s)
 				rows = append(rows, []string{s.Name, strings.Join(s.Opens, ", "), yes(s.Effects),
 					strconv.Itoa(s.States.Initiator) + " states", strconv.Itoa(s.States.Participant) + " states"})
 			}
-			return show(c, out, func() [][]string { return rows })
+			return showList(c, "protocols", list, func() [][]string { return rows })
 		},
 	}
 }

@@ -81,6 +81,8 @@ what is received dashed, and a timer dotted.`,
 				return writeRoles(c.OutOrStdout(), p, drawDot)
 			case formatJSON:
 				return writeJSON(c.OutOrStdout(), shown(p))
+			case formatJSONL:
+				return writeLine(c.OutOrStdout(), shown(p))
 			}
 			return writeRoles(c.OutOrStdout(), p, writeRoleTable)
 		},
@@ -90,7 +92,7 @@ what is received dashed, and a timer dotted.`,
 }
 
 // drawingFormats are the formats of a verb that draws, as text.
-func drawingFormats() string { return strings.Join(formats(), ", ") + " or " + formatDot }
+func drawingFormats() string { return choices(append(formats(), formatDot)) }
 
 func shown(p *protocol.Protocol) shownProtocol {
 	role := func(r protocol.Role) shownRole {

@@ -37,15 +37,13 @@ that is built in.
 -o json prints {"schemas": [{"name", "id"}]}.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			out := struct {
-				Schemas []publishedSchema `json:"schemas"`
-			}{}
+			var list []publishedSchema
 			rows := [][]string{{"NAME", "ID"}}
 			for _, s := range publishedSchemas() {
-				out.Schemas = append(out.Schemas, publishedSchema{s.Name, schemaPrefix + s.Name})
+				list = append(list, publishedSchema{s.Name, schemaPrefix + s.Name})
 				rows = append(rows, []string{s.Name, schemaPrefix + s.Name})
 			}
-			return show(c, out, func() [][]string { return rows })
+			return showList(c, "schemas", list, func() [][]string { return rows })
 		},
 	}
 	showOne := &cobra.Command{
