@@ -64,7 +64,7 @@ type Config struct {
 
 // Benchmarks lists what there is to measure, in the order in which it is done.
 func (c Config) Benchmarks() []Benchmark {
-	return slices.Concat(c.Also, []Benchmark{ownTransactions})
+	return slices.Concat(c.Also, []Benchmark{ownTransactions, ceiling, readersCost, walSize, growth, openConversations})
 }
 
 // Measure runs the named benchmarks, all if none is named, one after another.

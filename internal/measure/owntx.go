@@ -25,11 +25,7 @@ var ownTransactions = Benchmark{
 // oneByOne is the rate when no write set finds another one to share its
 // transaction with: as many callers wait, but one is let in at a time.
 func (r *Run) oneByOne(ctx context.Context) (perSecond float64, err error) {
-	folder, err := r.Folder()
-	if err != nil {
-		return 0, err
-	}
-	err = on(ctx, folder, func(s *sqlite.Store) (err error) {
+	err = r.fresh(ctx, func(s *sqlite.Store, _ string) (err error) {
 		turns := &inTurn{Store: s}
 		perSecond, err = r.Rate(ctx, func(ctx context.Context, number int64) error { return r.two(ctx, turns, number) })
 		return err
