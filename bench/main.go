@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/pprof"
-	"strings"
 
 	"github.com/parley-agents/parley/internal/measure"
 )
@@ -35,41 +34,64 @@ func main() {
 	}
 }
 
+// plan is what the arguments ask for.
+type plan struct {
+	config  measure.Config
+	names   []string
+	profile string
+}
+
 // run reads the arguments and measures. It reports whether every gate held.
 func run(ctx context.Context, w io.Writer, args []string) (ok bool, err error) {
-	c := measure.Config{Also: []measure.Benchmark{versusGoqite}}
+	p, err := read(w, args)
+	if err != nil {
+		return errors.Is(err, flag.ErrHelp), err
+	}
+	return p.run(ctx, w)
+}
+
+// read reads the arguments. What is wrong with them, or the help that they ask
+// for, is printed to w.
+func read(w io.Writer, args []string) (p plan, err error) {
+	p.config.Also = []measure.Benchmark{versusGoqite}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(w)
 	quick := flags.Bool("quick", false, "measure less, for a first look")
-	flags.StringVar(&c.Dir, "dir", "", "the folder to make the stores in (default: the temporary folder)")
-	profile := flags.String("cpuprofile", "", "write a profile of the CPU to this file")
-	flags.Usage = func() { usage(flags, c) }
+	flags.StringVar(&p.config.Dir, "dir", "", "the folder to make the stores in (default: the temporary folder)")
+	flags.StringVar(&p.profile, "cpuprofile", "", "write a profile of the processor to this file")
+	flags.Usage = func() { usage(flags, p.config) }
 	if err := flags.Parse(args); err != nil {
-		return errors.Is(err, flag.ErrHelp), err
+		return p, err
 	}
-	c.Scale = measure.Full()
+	p.config.Scale = measure.Full()
 	if *quick {
-		c.Scale = measure.Quick()
+		p.config.Scale = measure.Quick()
 	}
-	if *profile != "" {
-		f, err := os.Create(*profile)
+	p.names = flags.Args()
+	return p, nil
+}
+
+func usage(flags *flag.FlagSet, c measure.Config) {
+	w := flags.Output()
+	fmt.Fprint(w, "usage: bench [flags] [name …]\n\nThe benchmarks, all unless some are named:\n")
+	for _, b := range c.Benchmarks() {
+		fmt.Fprintf(w, "  %-20s %s\n", b.Name, b.About)
+	}
+	fmt.Fprint(w, "\nThe flags:\n")
+	flags.PrintDefaults()
+}
+
+func (p plan) run(ctx context.Context, w io.Writer) (ok bool, err error) {
+	if p.profile != "" {
+		f, err := os.Create(p.profile)
 		if err != nil {
 			return false, err
 		}
-		defer func() { err = errors.Join(err, f.Close()) }()
+		defer f.Close()
 		if err := pprof.StartCPUProfile(f); err != nil {
 			return false, err
 		}
 		defer pprof.StopCPUProfile()
 	}
-	return c.Measure(ctx, w, flags.Args())
-}
-
-func usage(flags *flag.FlagSet, c measure.Config) {
-	fmt.Fprintln(flags.Output(), "usage: bench [flags] [name …]\n\nThe benchmarks, all unless some are named:")
-	for _, b := range c.Benchmarks() {
-		fmt.Fprintf(flags.Output(), "  %-20s %s\n", b.Name, b.About)
-	}
-	fmt.Fprintln(flags.Output(), strings.TrimSpace("\nThe flags:"))
-	flags.PrintDefaults()
+	return p.config.Measure(ctx, w, p.names)
 }
