@@ -81,8 +81,7 @@ func (r *Run) grow(ctx context.Context, size int) (*grown, error) {
 	return &grown{store: s, messages: int64(size)}, nil
 }
 
-// fill commits conversations from their first step to the last delivery, many
-// to a write set.
+// fill commits conversations that are over, many to a write set.
 func (r *Run) fill(ctx context.Context, s store.Store, size int64) error {
 	const (
 		together = 250
@@ -109,20 +108,12 @@ func (r *Run) fill(ctx context.Context, s store.Store, size int64) error {
 
 // history commits the conversations of some numbers.
 func (r *Run) history(ctx context.Context, s store.Store, from, to int64) error {
-	steps := append([]store.WriteSet{r.said.accept, r.said.complete}, r.said.sent...)
-	sets := make([][]store.WriteSet, len(steps))
+	over := r.said.over()
+	var sets []store.WriteSet
 	for number := from; number <= to; number++ {
-		as := rename(number)
-		for i, step := range steps {
-			sets[i] = append(sets[i], as.set(step))
-		}
+		sets = append(sets, rename(number).set(over))
 	}
-	for _, set := range sets {
-		if err := s.Commit(ctx, joined(set)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.Commit(ctx, joined(sets))
 }
 
 // add measures some more messages.

@@ -41,14 +41,14 @@ type Scale struct {
 
 // Full is the scale of the published figures. It takes some minutes.
 func Full() Scale {
-	return Scale{Callers: 64, Rounds: 5, Window: 2 * time.Second, Stored: []int{10_000, 100_000, 1_000_000}, Messages: 2000,
+	return Scale{Callers: 64, Rounds: 9, Window: time.Second, Stored: []int{10_000, 100_000, 1_000_000}, Messages: 500,
 		Open: 100_000, Answered: 1000}
 }
 
 // Quick is for a first look: shorter turns, and nothing larger than 10^5
 // messages and 10^4 conversations. The names of the gates say so.
 func Quick() Scale {
-	return Scale{Callers: 64, Rounds: 3, Window: 500 * time.Millisecond, Stored: []int{10_000, 100_000}, Messages: 1000,
+	return Scale{Callers: 64, Rounds: 3, Window: 500 * time.Millisecond, Stored: []int{10_000, 100_000}, Messages: 500,
 		Open: 10_000, Answered: 200}
 }
 

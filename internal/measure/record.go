@@ -67,19 +67,6 @@ func (t *tape) so(what string, is func(store.WriteSet) bool) (store.WriteSet, er
 	return t.sets[i], nil
 }
 
-// notes are what was committed about deliveries alone.
-func (t *tape) notes(of func(store.Delivery) bool) []store.WriteSet {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var found []store.WriteSet
-	for _, s := range t.sets {
-		if len(s.Exchanges) == 0 && len(s.Deliveries) == 1 && of(s.Deliveries[0]) {
-			found = append(found, s)
-		}
-	}
-	return found
-}
-
 // record has one agent ask another one and returns what they committed.
 func record(ctx context.Context) (*conversation, error) {
 	planner, clerk := agent.New("planner"), agent.New("clerk", agent.Handle(carry(), answer))
@@ -108,19 +95,8 @@ func ask(ctx context.Context, hosts []*agent.Host, from *agent.Agent) error {
 			return err
 		}
 	}
-	x, err := agent.Start(ctx, from, "clerk", carry(), parcel{text()}, agent.Within(openFor))
-	if err != nil {
-		return err
-	}
-	if _, err := x.Wait(ctx); err != nil {
-		return err
-	}
-	// The last receipt comes after the answer.
-	k := store.Key{Owner: "agent://local/clerk", Conversation: x.ID(), Peer: from.URI()}
-	return wait(ctx, func() (bool, error) {
-		rows, err := hosts[1].Store().Outbox(ctx, k)
-		return !slices.ContainsFunc(rows, func(o store.Outbox) bool { return o.Status == store.Pending }), err
-	})
+	_, err := agent.Ask(ctx, from, "clerk", carry(), parcel{text()}, agent.Within(openFor))
+	return err
 }
 
 func read(mine, theirs *tape) (c *conversation, err error) {
@@ -129,17 +105,24 @@ func read(mine, theirs *tape) (c *conversation, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opening := open.Entries[0].MessageID
-	c.opened = append([]store.WriteSet{open}, mine.notes(func(d store.Delivery) bool { return d.MessageID == opening })...)
+	c.opened = []store.WriteSet{open, delivered(open)}
 	if c.accept, err = theirs.so("accepts", func(s store.WriteSet) bool { return len(s.Accept) == 1 }); err != nil {
 		return nil, err
 	}
 	if c.complete, err = theirs.so("completes", func(s store.WriteSet) bool { return len(s.Settle) == 1 }); err != nil {
 		return nil, err
 	}
-	c.sent = theirs.notes(func(store.Delivery) bool { return true })
+	c.sent = delivered(c.complete)
 	c.content, err = contentOf(c.accept.Entries[0])
 	return c, err
+}
+
+// delivered is that the messages of a step were delivered at the first attempt.
+func delivered(step store.WriteSet) (set store.WriteSet) {
+	for _, o := range step.Outbox {
+		set.Deliveries = append(set.Deliveries, store.Delivery{Owner: o.Owner, MessageID: o.MessageID, Status: store.Delivered, Attempt: 1, NextAt: o.NextAt})
+	}
+	return set
 }
 
 // wait looks until something is so.

@@ -3,6 +3,7 @@ package measure
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 
@@ -15,50 +16,61 @@ type conversation struct {
 	content []byte
 	// opened is how the initiator asked: the step, and that it was delivered.
 	opened []store.WriteSet
-	// accept and complete are the two steps of the participant, and sent what
-	// it noted about the delivery of its two acts.
-	accept, complete store.WriteSet
-	sent             []store.WriteSet
+	// accept and complete are the two steps of the participant, and sent that
+	// its acts were delivered.
+	accept, complete, sent store.WriteSet
+}
+
+// over is one write set that leaves of the participant's side what its steps
+// and the deliveries after them leave.
+func (c *conversation) over() store.WriteSet {
+	set := c.complete
+	set.Exchanges = slices.Clone(set.Exchanges)
+	set.Exchanges[0].Version = 0
+	set.Entries = slices.Concat(c.accept.Entries, c.complete.Entries)
+	set.Accept = slices.Clone(c.accept.Accept)
+	set.Accept[0].Status = store.Settled
+	set.Settle = nil
+	set.Deliveries = c.sent.Deliveries
+	return set
 }
 
 // renaming gives the ids of one conversation fresh names: the same for the same
-// id, others for every number and seed.
+// id, others for every number.
 type renaming struct {
-	source *rand.Rand
-	at     uint64 // milliseconds since 1970
+	number int64
 	names  map[string]string
 }
 
-// Ids rise with the number, as those that hosts draw do with time: so many to a
-// millisecond.
-const perMillisecond = 8
+// Ids rise with the number, as those that hosts draw do with time: so many
+// conversations to a millisecond, from some moment on.
+const (
+	perMillisecond = 8
+	firstMoment    = 1_700_000_000_000
+)
 
 // rename begins the renaming for the conversation of a number.
-func rename(number int64) *renaming {
-	const start = 1_700_000_000_000
-	return &renaming{rand.New(rand.NewPCG(uint64(number), 1)), start + uint64(number)/perMillisecond, map[string]string{"": ""}}
-}
+func rename(number int64) renaming { return renaming{number, map[string]string{"": ""}} }
 
-func (r *renaming) id(old string) string {
-	fresh, ok := r.names[old]
-	if !ok {
-		fresh = r.draw()
-		r.names[old] = fresh
+// id is a UUIDv7 (RFC 9562) that follows from the number and the old id.
+func (r renaming) id(old string) string {
+	if fresh, ok := r.names[old]; ok {
+		return fresh
 	}
-	return fresh
-}
-
-// draw makes a UUIDv7 (RFC 9562).
-func (r *renaming) draw() string {
+	h := fnv.New64a()
+	h.Write([]byte(old))
+	source := rand.NewPCG(uint64(r.number), h.Sum64())
 	var u [16]byte
-	binary.BigEndian.PutUint64(u[:8], r.at<<16|0x7000|r.source.Uint64()&0x0fff)
-	binary.BigEndian.PutUint64(u[8:], r.source.Uint64()>>2|1<<63)
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	binary.BigEndian.PutUint64(u[:8], (firstMoment+uint64(r.number)/perMillisecond)<<16|0x7000|source.Uint64()&0x0fff)
+	binary.BigEndian.PutUint64(u[8:], source.Uint64()>>2|1<<63)
+	fresh := fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	r.names[old] = fresh
+	return fresh
 }
 
 // set is the write set under fresh ids. Envelopes stay the bytes they were: the
 // store does not look into them.
-func (r *renaming) set(s store.WriteSet) store.WriteSet {
+func (r renaming) set(s store.WriteSet) store.WriteSet {
 	s.Exchanges = slices.Clone(s.Exchanges)
 	for i := range s.Exchanges {
 		x := &s.Exchanges[i]
@@ -94,7 +106,7 @@ func (r *renaming) set(s store.WriteSet) store.WriteSet {
 	return s
 }
 
-func (r *renaming) effects(list []store.Effect) []store.Effect {
+func (r renaming) effects(list []store.Effect) []store.Effect {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i].Key, list[i].Conversation = r.id(list[i].Key), r.id(list[i].Conversation)
