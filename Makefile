@@ -3,7 +3,10 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TRIP = $(GO) run ./examples/trip-planner --data "$$dir"
 SENTENCE = "two of us from Helsinki to Lisbon in three weeks for 4 nights, under 900 euros"
 
-.PHONY: demo test lint purego mutants fuzz crash
+# What bench runs: flags and names, such as BENCH="-quick store-vs-goqite".
+BENCH ?=
+
+.PHONY: demo test lint purego mutants fuzz crash bench
 
 # A trip is planned and booked, first without and then with accidents.
 demo:
@@ -51,3 +54,8 @@ fuzz:
 			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 		done; \
 	done
+
+# The store and the host against their bounds and against other queues. It
+# takes some minutes; docs/benchmarks.md explains the gates.
+bench:
+	cd bench && $(GO) run . $(BENCH)

@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ const module = "github.com/parley-agents/parley"
 var mayImport = map[string][]string{
 	"internal/strictjson": {},
 	"internal/mutant":     {},
+	"internal/measure":    {"agent", "envelope", "protocol", "store", "store/memory", "store/sqlite"},
 	"envelope":            {"internal/strictjson"},
 	"protocol":            {"envelope"},
 	"protocol/explore":    {"protocol", "envelope"},
@@ -112,6 +114,9 @@ func productImports(t *testing.T) map[string][]string {
 		}
 		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != "." || d.Name() == "testdata") {
 			return fs.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(file, "go.mod")); d.IsDir() && file != "." && err == nil {
+			return fs.SkipDir // a module of its own
 		}
 		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 			return nil

@@ -132,6 +132,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	err := do()
 	if err == nil {
 		if _, err = w.stmt.commit.ExecContext(ctx); err == nil {
+			w.commits.Add(1)
 			return nil
 		}
 		err = fmt.Errorf("commit the transaction: %w", err)

@@ -30,6 +30,7 @@ type writer struct {
 	// a moment for those who read it.
 	log    string
 	waitAt int64
+	tally
 }
 
 // job is what somebody waits for, all or nothing.
@@ -151,7 +152,11 @@ func (s *Store) hand(ctx context.Context, j job) error {
 	}
 	select {
 	case s.writer.jobs <- j:
-		return <-j.done
+		err := <-j.done
+		if err == nil {
+			s.writer.sets.Add(1)
+		}
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.closing:
