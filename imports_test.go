@@ -32,11 +32,13 @@ var mayImport = map[string][]string{
 	"store":               {"envelope", "protocol"},
 	"store/sqlite":        {"store", "envelope", "protocol"},
 	"store/memory":        {"store", "envelope", "protocol"},
-	"store/storetest":     {"store", "envelope", "protocol"},
+	"store/faulty":        {"store"},
+	"store/storetest":     {"store", "store/faulty", "envelope", "protocol"},
 	"agent": {"envelope", "protocol", "guard", "guard/schema", "repair", "llm", "store",
 		"internal/strictjson", "internal/mutant"},
 	"transcript":      {"envelope", "protocol", "store"},
-	"agent/agenttest": {"agent", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite", "transcript"},
+	"agent/simulate":  {"agent", "envelope", "protocol", "guard", "store", "store/memory", "store/faulty", "transcript"},
+	"agent/agenttest": {"agent", "agent/simulate", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite", "transcript"},
 	"":                {"agent", "store/sqlite"},
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/faulty"
 	"github.com/parley-agents/parley/store/memory"
-	"github.com/parley-agents/parley/store/storetest"
 )
 
 // Node is a place in a world where a host runs, crashes and runs again. Its
@@ -119,7 +119,7 @@ func (n *Node) faulty(disk store.Store) store.Store {
 	if n.world.ledgerless {
 		disk = forgetful{disk}
 	}
-	return storetest.Faulty(disk, func(side storetest.Side, call string) error {
+	return faulty.New(disk, func(side faulty.Side, call string) error {
 		if n.lives != life {
 			return errCrashed
 		}
@@ -127,7 +127,7 @@ func (n *Node) faulty(disk store.Store) store.Store {
 			n.crash(how)
 			return errCrashed
 		}
-		if side == storetest.Before && call == "Commit" {
+		if side == faulty.Before && call == "Commit" {
 			if _, fails := n.world.faults.accident(Disk, "disk", n.name+" "+call); fails {
 				return errDisk
 			}

@@ -207,7 +207,7 @@ func (c Config) shrink(o *outcome) Failure {
 	broken := o.violations[0].Property
 	var on stage
 	fails := func(list []Fault) *outcome {
-		again := c.world(&on, o.seed, Config{Only: slices.Concat([]Fault{}, list)}.only())
+		again := c.world(&on, o.seed, Config{Only: append([]Fault{}, list...)}.only())
 		if slices.ContainsFunc(again.violations, func(v Violation) bool { return v.Property == broken }) {
 			return again
 		}

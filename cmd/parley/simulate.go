@@ -52,7 +52,9 @@ The exit code is 0 if every promise was kept, else %d.`, promises(), kinds(), ex
 			if c.Flags().Changed("only") {
 				config.Only = []simulate.Fault{}
 				for name := range strings.SplitSeq(only, ",") {
-					config.Only = append(config.Only, simulate.Fault(strings.TrimSpace(name)))
+					if name = strings.TrimSpace(name); name != "" {
+						config.Only = append(config.Only, simulate.Fault(name))
+					}
 				}
 			}
 			if config.Worlds < 1 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/faulty"
 )
 
 // Crashes plays one conversation between two agents many times, each time
@@ -25,7 +26,7 @@ var errCrash = errors.New("the store is gone")
 
 // point is a side of the nth call of a story, from 0.
 type point struct {
-	side Side
+	side faulty.Side
 	n    int
 	call string
 }
@@ -37,14 +38,14 @@ func crashes(t *testing.T, fresh func() Place) {
 	for _, p := range points {
 		open := fresh()
 		s := open()
-		if err := story(t.Context(), Faulty(s, dyingAt(p))); !errors.Is(err, errCrash) {
+		if err := story(t.Context(), faulty.New(s, dyingAt(p))); !errors.Is(err, errCrash) {
 			t.Fatalf("%v: the story ended with %v, want a crash", p, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatalf("%v: %v", p, err)
 		}
 		done := p.n
-		if p.side == After {
+		if p.side == faulty.After {
 			done++
 		}
 		s = open()
@@ -61,9 +62,9 @@ func calm(t *testing.T, fresh func() Place) (points []point, states []map[string
 	s := fresh()()
 	states = append(states, contents(t, s))
 	changes := 0
-	err := story(t.Context(), Faulty(s, func(side Side, call string) error {
+	err := story(t.Context(), faulty.New(s, func(side faulty.Side, call string) error {
 		points = append(points, point{side, len(states) - 1, call})
-		if side == After {
+		if side == faulty.After {
 			states = append(states, contents(t, s))
 			if fmt.Sprint(states[len(states)-1]) != fmt.Sprint(states[len(states)-2]) {
 				changes++
@@ -81,13 +82,13 @@ func calm(t *testing.T, fresh func() Place) (points []point, states []map[string
 }
 
 // dyingAt is a fault that lets the store die at a point.
-func dyingAt(p point) func(Side, string) error {
+func dyingAt(p point) func(faulty.Side, string) error {
 	n, dead := 0, false
-	return func(side Side, _ string) error {
+	return func(side faulty.Side, _ string) error {
 		if dead = dead || side == p.side && n == p.n; dead {
 			return errCrash
 		}
-		if side == After {
+		if side == faulty.After {
 			n++
 		}
 		return nil

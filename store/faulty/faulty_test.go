@@ -1,4 +1,4 @@
-package storetest_test
+package faulty_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/faulty"
 	"github.com/parley-agents/parley/store/memory"
-	"github.com/parley-agents/parley/store/storetest"
 )
 
 var errFault = errors.New("fault")
@@ -36,9 +36,9 @@ func TestEveryCallFailsWhereTheFaultSays(t *testing.T) {
 		if name == "Close" {
 			continue
 		}
-		for _, failing := range []storetest.Side{storetest.Before, storetest.After, ""} {
+		for _, failing := range []faulty.Side{faulty.Before, faulty.After, ""} {
 			var asked []string
-			s := storetest.Faulty(memory.New(), func(side storetest.Side, call string) error {
+			s := faulty.New(memory.New(), func(side faulty.Side, call string) error {
 				asked = append(asked, string(side)+" "+call)
 				if side == failing {
 					return errFault
@@ -46,7 +46,7 @@ func TestEveryCallFailsWhereTheFaultSays(t *testing.T) {
 				return nil
 			})
 			want := []string{"before " + name, "after " + name}
-			if failing == storetest.Before {
+			if failing == faulty.Before {
 				want = want[:1]
 			}
 			err := call(t.Context(), s, name)
@@ -58,9 +58,9 @@ func TestEveryCallFailsWhereTheFaultSays(t *testing.T) {
 }
 
 func TestAFaultBeforeDoesNothingAndOneAfterHidesWhatWasDone(t *testing.T) {
-	for side, want := range map[storetest.Side]int{storetest.Before: 0, storetest.After: 1} {
+	for side, want := range map[faulty.Side]int{faulty.Before: 0, faulty.After: 1} {
 		s := memory.New()
-		broken := storetest.Faulty(s, func(at storetest.Side, call string) error {
+		broken := faulty.New(s, func(at faulty.Side, call string) error {
 			if at == side {
 				return fmt.Errorf("%s: %w", call, errFault)
 			}
@@ -83,11 +83,11 @@ func TestAFaultBeforeDoesNothingAndOneAfterHidesWhatWasDone(t *testing.T) {
 }
 
 // A commit is durable, but whoever made it never hears of it.
-func ExampleFaulty() {
+func ExampleNew() {
 	ctx := context.Background()
 	s := memory.New()
-	lossy := storetest.Faulty(s, func(side storetest.Side, call string) error {
-		if side == storetest.After && call == "Commit" {
+	lossy := faulty.New(s, func(side faulty.Side, call string) error {
+		if side == faulty.After && call == "Commit" {
 			return errors.New("the answer was lost")
 		}
 		return nil

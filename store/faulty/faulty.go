@@ -1,4 +1,6 @@
-package storetest
+// Package faulty makes a store fail where it is told to: for tests of what
+// happens then, and for the simulator.
+package faulty
 
 import (
 	"context"
@@ -20,7 +22,7 @@ const (
 	After Side = "after"
 )
 
-// Faulty returns a store that asks fault before and after each call of s,
+// New returns a store that asks fault before and after each call of s,
 // giving the method's name, such as "Commit". The error that fault returns
 // becomes the answer of the call. Close is not a call in this sense: it always
 // closes s.
@@ -28,7 +30,7 @@ const (
 // A store that dies is a fault that, from some call on, answers every call
 // with an error. Fault is called by whoever calls the store, several at once
 // if they do.
-func Faulty(s store.Store, fault func(side Side, call string) error) store.Store {
+func New(s store.Store, fault func(side Side, call string) error) store.Store {
 	return faulty{s, fault}
 }
 
