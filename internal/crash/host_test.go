@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"time"
 
@@ -52,7 +53,9 @@ func (c *child) start(ctx context.Context) error {
 			links = append(links, agent.PeerAt(wire{c, c.socket(role)}, keys))
 		}
 	}
-	c.host = agent.NewHost(agent.Config{Store: m, Clock: c.clock, Log: slog.New(slog.DiscardHandler), Observer: c}, own...)
+	c.host = agent.NewHost(agent.Config{Store: m, Clock: c.clock, Log: slog.New(slog.DiscardHandler), Observer: c,
+		MaxRuns: math.MaxInt32, // it is not the work that ends the process
+	}, own...)
 	for _, l := range links {
 		c.host.Connect(l)
 	}

@@ -18,7 +18,15 @@ func verdict(t *testing.T, folder string, h *heard) {
 	t.Helper()
 	ends := ends{}
 	for role := range seats {
-		s, err := sqlite.Inspect(t.Context(), part{Role: role, Folder: folder}.db())
+		path := part{Role: role, Folder: folder}.db()
+		found, err := sqlite.Check(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found.Findings {
+			t.Errorf("the store of %s: %v", role, f)
+		}
+		s, err := sqlite.Inspect(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
