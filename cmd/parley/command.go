@@ -32,7 +32,8 @@ list one a line, and anything else on one line.
 		return nil
 	}
 	root.AddCommand(p.versionCommand(), p.doctorCommand(), p.repairCommand(), p.schemaCommand(), p.conversationCommand(),
-		p.inboxCommand(), p.outboxCommand(), p.dlqCommand(), p.orderCommand(), p.backupCommand(), p.restoreCommand(), p.storeCommand(), p.benchCommand(), p.traceCommand(), p.protocolCommand(), simulation())
+		p.inboxCommand(), p.outboxCommand(), p.dlqCommand(), p.orderCommand(), p.backupCommand(), p.restoreCommand(),
+		p.storeCommand(), p.benchCommand(), p.traceCommand(), p.protocolCommand(), simulation())
 	return root
 }
 
