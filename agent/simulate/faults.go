@@ -29,6 +29,8 @@ const (
 	Disk Kind = "disk"
 	// Clock sets a node's clock forward or a little back.
 	Clock Kind = "clock"
+	// Stop ends a host in order and starts it again later.
+	Stop Kind = "stop"
 	// Slow makes a node take its time with everything that reaches it.
 	Slow Kind = "slow"
 	// Poison lets a hostile sender try what it can do with a message that it
@@ -38,7 +40,7 @@ const (
 
 // Kinds are all kinds of accidents.
 func Kinds() []Kind {
-	return []Kind{Drop, Duplicate, Delay, Crash, Disk, Clock, Slow, Poison}
+	return []Kind{Drop, Duplicate, Delay, Crash, Disk, Clock, Stop, Slow, Poison}
 }
 
 // ParseKinds reads a list such as "drop,crash"; "all" stands for every kind and
@@ -63,7 +65,7 @@ func ParseKinds(list string) ([]Kind, error) {
 // odds is how likely each kind is, at each place where it can happen, in a
 // world that has it at all.
 var odds = map[Kind]float64{
-	Drop: 0.08, Duplicate: 0.08, Delay: 0.06, Crash: 0.001, Disk: 0.01, Clock: 0.01, Slow: 0.02, Poison: 0.06,
+	Drop: 0.08, Duplicate: 0.08, Delay: 0.06, Crash: 0.001, Disk: 0.01, Clock: 0.01, Stop: 0.01, Slow: 0.02, Poison: 0.06,
 }
 
 // Fault is one accident of a world: its name says what happens where, and at

@@ -60,7 +60,7 @@ func (n *Node) boot() error {
 	w := n.world
 	h := agent.NewHost(agent.Config{
 		Store: n.faulty(disk), Clock: n.clock, Scheduler: w.loop, Random: w.randomOf(n.name, n.lives),
-		Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler), Workers: w.size("workers", n, 8), Backlog: w.size("backlog", n, 16),
 	}, list...)
 	for _, a := range list {
 		n.agents[a.URI()] = a
@@ -113,6 +113,25 @@ func (n *Node) crash(how float64) {
 	})
 }
 
+// stop ends the host in order, and starts the node again after a while.
+func (n *Node) stop(how float64) {
+	if !n.up || n.starting {
+		return
+	}
+	n.world.tally.Stops++
+	life := n.lives
+	if err := n.host.Stop(context.Background()); err != nil && !crashed(err) && !errors.Is(err, errDisk) {
+		n.world.violate("stop", "host %s: %v", n.name, err)
+	}
+	if n.lives != life || !n.up {
+		return // it crashed over it
+	}
+	n.up = false
+	n.signal()
+	n.clock.sleep(time.Duration(between(how, 0.05, 20) * float64(time.Second)))
+	n.start()
+}
+
 // faulty is the node's store for one life: each of its calls may be the last.
 func (n *Node) faulty(disk store.Store) store.Store {
 	life := n.lives
@@ -134,6 +153,11 @@ func (n *Node) faulty(disk store.Store) store.Store {
 		}
 		return nil
 	})
+}
+
+// size is a bound of a node's host, drawn from the seed.
+func (w *World) size(what string, n *Node, most int) int {
+	return 1 + int(w.faults.draw(what+" "+n.name, 0)*float64(most))
 }
 
 // randomOf is the randomness of one life of a node.

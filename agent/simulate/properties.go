@@ -34,6 +34,7 @@ func Properties() map[string]string {
 		"P14": "an initiator's conversation has a valid trace",
 		"P15": "a changed envelope is refused",
 		"P16": "a contradiction is found out",
+		"P17": "what was never seen is never done",
 	}
 }
 

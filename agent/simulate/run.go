@@ -59,10 +59,11 @@ type Result struct {
 	EffectsOverOnce  int `json:"effects_over_once"`
 	Unfinished       int `json:"unfinished"`
 	DigestMismatches int `json:"digest_mismatches"`
-	// Messages, Accidents, Crashes and Forgeries say how much was tried.
+	// Messages, Accidents, Crashes, Stops and Forgeries say how much was tried.
 	Messages  int `json:"messages"`
 	Accidents int `json:"accidents"`
 	Crashes   int `json:"crashes"`
+	Stops     int `json:"stops"`
 	Forgeries int `json:"forgeries"`
 	// Digest is over everything that every world's stores say at the end.
 	Digest string `json:"result_digest"`
@@ -191,6 +192,7 @@ func (c Config) sum(outcomes []*outcome) Result {
 		r.Messages += o.tally.Messages
 		r.Accidents += o.tally.Accidents
 		r.Crashes += o.tally.Crashes
+		r.Stops += o.tally.Stops
 		r.Forgeries += o.tally.Forgeries
 		if len(o.violations) > 0 && len(r.Failures) < c.Failures {
 			r.Failures = append(r.Failures, c.shrink(o))
@@ -237,8 +239,8 @@ func (r Result) String() string {
 	for _, n := range r.Violations {
 		broken += n
 	}
-	s := fmt.Sprintf("%d worlds, %d messages, %d accidents (%d crashes, %d forgeries): %d promises broken, %d effects over once, %d unfinished",
-		r.Worlds, r.Messages, r.Accidents, r.Crashes, r.Forgeries, broken, r.EffectsOverOnce, r.Unfinished)
+	s := fmt.Sprintf("%d worlds, %d messages, %d accidents (%d crashes, %d stops, %d forgeries): %d promises broken, %d effects over once, %d unfinished",
+		r.Worlds, r.Messages, r.Accidents, r.Crashes, r.Stops, r.Forgeries, broken, r.EffectsOverOnce, r.Unfinished)
 	for _, t := range slices.Sorted(maps.Keys(r.Terminals)) {
 		s += fmt.Sprintf("\n  %s %d", t, r.Terminals[t])
 	}

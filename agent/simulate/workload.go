@@ -12,6 +12,7 @@ import (
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
 )
 
 // The contracts of the world that Run plays by default: a small town whose
@@ -30,7 +31,7 @@ type Task struct {
 	// ID tells what is asked for, whoever is asked and however often.
 	ID string `json:"id" jsonschema:"minLength=1,maxLength=64"`
 	// How says how it will go: see town.do.
-	How string `json:"how" jsonschema:"enum=quick,enum=slow,enum=refuse,enum=fail,enum=transient,enum=panic,enum=delegate,enum=twice"`
+	How string `json:"how" jsonschema:"enum=quick,enum=slow,enum=refuse,enum=fail,enum=transient,enum=panic,enum=delegate,enum=twice,enum=ask"`
 }
 
 // Done is what comes of it.
@@ -44,7 +45,7 @@ type Price struct {
 	Cents int `json:"cents" jsonschema:"minimum=0"`
 }
 
-var ways = []string{"quick", "quick", "quick", "slow", "slow", "refuse", "fail", "transient", "panic", "delegate", "delegate", "twice"}
+var ways = []string{"quick", "quick", "quick", "slow", "slow", "refuse", "fail", "transient", "panic", "delegate", "delegate", "twice", "ask", "ask"}
 
 // stage has what each of the town can do, for one world after another: to make
 // the schemas of their contracts takes longer than to play a small world.
@@ -59,6 +60,9 @@ type town struct {
 	stage   *stage
 	people  []*Node
 	effects effects
+	// barred are the exchanges of which somebody was told that they were never
+	// seen.
+	barred []store.Key
 }
 
 // effects are what happened outside, where no crash undoes anything.
@@ -116,6 +120,7 @@ func (s *stage) settle(w *World, only string) {
 		}
 		return nil
 	})
+	w.Check("P17", t.unseen)
 }
 
 // protocols are those that the town speaks.
@@ -156,6 +161,9 @@ func (t *town) want(i int, name string, r *rand.Rand) {
 		for try := 0; ; try++ {
 			err := t.ask(ctx, from, to, others, name, task, patience, opts)
 			t.world.tally.Outcomes[outcomeOf(err)]++
+			if unknown, ok := errors.AsType[*protocol.UnknownError](err); ok && name == protocol.RequestV1 {
+				err = t.look(ctx, from, to, unknown.Conversation)
+			}
 			if errors.Is(err, agent.ErrStopped) || try >= again || err == nil {
 				return err
 			}
@@ -164,6 +172,29 @@ func (t *town) want(i int, name string, r *rand.Rand) {
 			}
 		}
 	})
+}
+
+// look finds out what became of an errand, before it is asked for again.
+func (t *town) look(ctx context.Context, from, to *Node, conversation string) error {
+	_, err := agent.Outcome(ctx, from.Agent(from.name), errand, conversation, agent.Within(10*time.Second))
+	t.world.tally.Outcomes["looked: "+outcomeOf(err)]++
+	if is[*protocol.NeverSeenError](err) {
+		t.barred = append(t.barred, store.Key{Owner: "agent://local/" + to.name, Conversation: conversation, Peer: "agent://local/" + from.name})
+	}
+	return err
+}
+
+// unseen looks for what was done although it had been said that it was never
+// seen.
+func (t *town) unseen() error {
+	for _, k := range t.barred {
+		for _, n := range t.people {
+			if x, err := n.disk.Exchange(context.Background(), k); err == nil && x.State.Outcome().OK() {
+				return fmt.Errorf("%s did what %s asked for in %s", k.Owner, k.Peer, k.Conversation)
+			}
+		}
+	}
+	return nil
 }
 
 // ask opens a conversation and waits for its end, or withdraws it when the
@@ -210,6 +241,9 @@ func (s *stage) person(name string) []agent.Option {
 	return []agent.Option{
 		agent.Handle(errand, func(ctx context.Context, in Task) (Done, error) { return s.town.do(ctx, name, in, true) }),
 		agent.Handle(look, func(ctx context.Context, in Task) (Done, error) { return s.town.do(ctx, name, in, false) }),
+		agent.Handle(protocol.Question, func(ctx context.Context, q protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
+			return protocol.QuestionAnswered{Choice: q.Choices[0]}, agent.Sleep(ctx, 2*time.Second)
+		}),
 		agent.Consider(deal, func(ctx context.Context, in Task) error { _, err := s.town.do(ctx, name, in, true); return err }),
 		agent.Publish(news, func(ctx context.Context, in Task, emit func(Done) error) error {
 			for i := range 5 {
@@ -253,6 +287,14 @@ func (t *town) do(ctx context.Context, name string, in Task, effect bool) (Done,
 		return out, agent.Fail(envelope.CodeTransient, "later")
 	case "panic":
 		panic("the errand went wrong")
+	case "ask":
+		answer, err := agent.AskBack(ctx, protocol.QuestionAsked{Text: "Which one?", Choices: []string{"this", "that"}})
+		if err != nil {
+			return out, err
+		}
+		if answer.Choice != "this" {
+			t.world.violate("P7", "%s was answered %q", name, answer.Choice)
+		}
 	case "delegate":
 		if work, _ := agent.Current(ctx); work.Hop < 2 {
 			for _, n := range t.people {
@@ -308,6 +350,8 @@ func outcomeOf(err error) string {
 	}{
 		{"unknown", is[*protocol.UnknownError]}, {"refused", is[*protocol.RefusedError]}, {"rejected", is[*protocol.RejectedError]},
 		{"failed", is[*protocol.FailedError]}, {"cancelled", is[*protocol.CancelledError]}, {"unmet", is[*protocol.UnmetError]},
+		{"in progress", is[*protocol.InProgressError]}, {"never seen", is[*protocol.NeverSeenError]}, {"not understood", is[*protocol.NotUnderstoodError]},
+		{"expired", is[*protocol.ExpiredError]},
 	} {
 		if kind.is(err) {
 			return kind.name

@@ -190,7 +190,7 @@ func (w *World) play(set func(*World)) {
 	w.loop.run(epoch.Add(trouble+patience), w.settled())
 }
 
-// tilt disturbs a node's clock now and then.
+// tilt disturbs a node's clock now and then, and ends its host in order.
 func (w *World) tilt(n *Node) {
 	w.loop.Go(func() {
 		for !w.faults.over {
@@ -201,6 +201,9 @@ func (w *World) tilt(n *Node) {
 					d = -d
 				}
 				n.clock.jump(d)
+			}
+			if how, happens := w.faults.accident(Stop, "stop", n.name); happens {
+				n.stop(how)
 			}
 		}
 	})

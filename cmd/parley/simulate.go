@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ func simulation() *cobra.Command {
 		Short: "Play worlds full of accidents and look for broken promises",
 		Long: fmt.Sprintf(`Play worlds in which a few agents on hosts of their own do each other's errands,
 while messages are lost, doubled, late and forged, hosts crash at every call of
-their store and of their transport, disks fail and clocks jump. The hosts are
+their store and of their transport or stop in order, disks fail and clocks jump. The hosts are
 the real ones; time, randomness and the network are the simulator's, so one seed
 is one run.
 
@@ -40,7 +41,7 @@ again, and --export writes the traces of its conversations.
 
 -o json prints {"worlds", "seconds", "terminals", "outcomes", "violations",
 "effects_over_once", "unfinished", "digest_mismatches", "messages", "accidents",
-"crashes", "forgeries", "result_digest", "failures": [{"seed", "violations":
+"crashes", "stops", "forgeries", "result_digest", "failures": [{"seed", "violations":
 [{"property", "detail"}], "faults"}]}. All but seconds is the same in every run.
 The exit code is 0 if every promise was kept, else %d.`, promises(), kinds(), exitViolation),
 		Args: cobra.NoArgs,
@@ -74,6 +75,8 @@ The exit code is 0 if every promise was kept, else %d.`, promises(), kinds(), ex
 }
 
 func playWorlds(c *cobra.Command, config simulate.Config, export string) error {
+	// Worlds leave much behind and keep little.
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	r, err := simulate.Run(c.Context(), config)
 	if err != nil {
 		if c.Context().Err() != nil {
@@ -129,6 +132,7 @@ func worldRows(r simulate.Result) [][]string {
 	add("messages", r.Messages)
 	add("accidents", r.Accidents)
 	add("crashes", r.Crashes)
+	add("stops", r.Stops)
 	add("forgeries", r.Forgeries)
 	for _, t := range slices.Sorted(maps.Keys(r.Terminals)) {
 		add("conversations "+t, r.Terminals[t])
