@@ -19,7 +19,7 @@ demo:
 
 test:
 	$(GO) vet ./...
-	$(GO) test -race -shuffle=on ./...
+	$(GO) test -race -shuffle=on -timeout 30m ./...
 
 lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
@@ -39,10 +39,10 @@ purego:
 mutants:
 	@for m in repair duplicate deadline legality; do \
 		$(GO) vet -tags mutant_$$m ./... || exit 1; \
-		if out=$$($(GO) test -tags mutant_$$m ./guard ./repair ./agent ./examples/trip-planner/... 2>&1); then \
+		if out=$$($(GO) test -failfast -tags mutant_$$m ./guard ./repair ./agent ./examples/trip-planner/internal/trip 2>&1); then \
 			echo "mutant_$$m: no test noticed"; exit 1; \
 		fi; \
-		echo "mutant_$$m: noticed by $$(echo "$$out" | grep -c '^--- FAIL') tests, such as $$(echo "$$out" | grep '^--- FAIL' | head -n 1 | cut -d' ' -f3)"; \
+		echo "mutant_$$m: noticed in $$(echo "$$out" | grep -c '^--- FAIL') packages, first by $$(echo "$$out" | grep '^--- FAIL' | head -n 1 | cut -d' ' -f3)"; \
 		echo "$$out" | grep -q '^--- FAIL' || { echo "$$out"; exit 1; }; \
 	done
 

@@ -351,7 +351,7 @@ func TestWhatLapsesInLineGivesItsPlaceBack(t *testing.T) {
 
 func TestIdleExchangesHaveNoGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const all = 10_000
+		const all = 4_000
 		planner := agent.New("planner")
 		b := begin(t, nil, nil, agent.New("flights", agent.Handle(book, reference)))
 		disk := memory.New()

@@ -379,7 +379,7 @@ func TestWhoTellsFasterThanItIsHeardWaits(t *testing.T) {
 			return nothing
 		}
 		planner, _, _, _ := lossyPair(t, none, back, publisher)
-		l := subscribe(t.Context(), t, planner, nil)
+		l := subscribe(t.Context(), t, planner, nil, agent.Within(5*time.Minute))
 		at(5 * time.Second)
 		if n := told.Load(); n < 32 || n > 33 { // the receipt of agree may count once
 			t.Errorf("%d items were told while none was heard, want 32", n)
