@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -133,6 +132,3 @@ func (f *faults) accident(kind Kind, what, where string) (how float64, happens b
 
 // between scales a number in [0, 1) to a range, the lower end more often.
 func between(how, low, high float64) float64 { return low * math.Pow(high/low, how) }
-
-// kindsOf lists the kinds of the world.
-func (f *faults) kindsOf() []Kind { return slices.Sorted(maps.Keys(f.odds)) }
