@@ -49,10 +49,10 @@ func readSettings(ctx context.Context, path string) (s fileSettings, err error) 
 		return s, err
 	}
 	defer db.Close()
-	return s, errors.Join(
-		db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&s.journal),
-		db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&s.version),
-	)
+	if err = db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&s.journal); err == nil {
+		err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&s.version)
+	}
+	return s, err
 }
 
 // probe makes a store in the folder, as a host would, and removes it. It fails

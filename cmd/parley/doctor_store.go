@@ -27,7 +27,7 @@ func (p process) examineStore(ctx context.Context, db string) []finding {
 	}
 	settings, err := readSettings(ctx, db)
 	if err != nil {
-		return []finding{{"store.file", statusFail, fmt.Sprintf("%s cannot be read: %v", db, err), "restore it from a backup if it was a store"}, durable}
+		return []finding{{"store.file", statusFail, fmt.Sprintf("%s cannot be read: %v", db, err), "see that this user may read the file and write to its folder; a damaged store is restored from a backup"}, durable}
 	}
 	return []finding{
 		{"store.file", statusOK, db + " opens", ""},

@@ -83,6 +83,25 @@ func TestTheVerbsAboutWholeStoresPrintTheirGoldenOutput(t *testing.T) {
 	}
 }
 
+func TestAStoreThatWasCutOffIsDamagedToEveryVerbThatChecksOne(t *testing.T) {
+	withoutModel(t)
+	path, _ := hostStore(t)
+	must(t, os.Truncate(path, 20_000))
+	for args, code := range map[string]int{
+		"store check --db " + path:                   exitDiverged,
+		"restore --db " + path + ".restored " + path: exitDiverged,
+		"doctor --deep --db " + path:                 exitFailed,
+	} {
+		if got := runCommand(t, "", strings.Fields(args)...); got.code != code || strings.Count(got.stdout+got.stderr, "malformed") == 0 {
+			t.Errorf("%s: %+v, want exit code %d", args, got, code)
+		}
+	}
+	_, got := diagnosed(t, "--db", path)
+	if strings.Count(got.stdout, "malformed") != 1 {
+		t.Errorf("doctor does not say once what is wrong: %s", got.stdout)
+	}
+}
+
 func TestARestoredStoreHasWhatTheBackupHadAndAGenerationOfItsOwn(t *testing.T) {
 	path, _ := hostStore(t)
 	must(t, sqlite.Post(t.Context(), path, store.Command{ID: command1, Verb: store.VerbRetry, Owner: planner, MessageID: messageOpen, At: noon}))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,6 +24,25 @@ func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	c.SetErr(io.Discard)
 	code = exitCode(&errs, c.ExecuteContext(t.Context()))
 	return out.String(), errs.String(), code
+}
+
+// broken is an output that takes nothing any more, such as a full disk.
+type broken struct{}
+
+var errBroken = errors.New("no space left")
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestAReportThatCannotBePrintedIsAnErrorInEveryFormat(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	t.Setenv("OPENAI_API_KEY", "")
+	for _, format := range []string{"text", "json"} {
+		c := command(strings.NewReader(""), broken{})
+		c.SetArgs([]string{sentence, "--yes", "-o", format, "--today", "2026-03-01", "--data", t.TempDir()})
+		if err := c.ExecuteContext(t.Context()); !errors.Is(err, errBroken) {
+			t.Errorf("%s: got %v", format, err)
+		}
+	}
 }
 
 const sentence = "two of us from Helsinki to Lisbon on 12 March for 4 nights, under 900 euros"

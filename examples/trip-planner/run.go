@@ -236,7 +236,11 @@ func (r *run) show(ctx context.Context, w *trip.World, report trip.Report) error
 			return fmt.Errorf("printing the report: %w", err)
 		}
 	} else {
-		printText(r.stdout, report)
+		out := bufio.NewWriter(r.stdout)
+		printText(out, report)
+		if err := out.Flush(); err != nil {
+			return fmt.Errorf("printing the report: %w", err)
+		}
 	}
 	if failed == nil && report.Status == "failed" {
 		failed = errFailed

@@ -246,7 +246,7 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		tamper(t, from, "PRAGMA writable_schema = 1", damage)
 		to := filepath.Join(folder, "parley.db")
 		_, err := Restore(t.Context(), from, to, time.UnixMilli(5000))
-		if damaged, ok := errors.AsType[*DamagedError](err); !ok || len(damaged.Report.Findings) == 0 || !strings.Contains(err.Error(), "damaged") {
+		if damaged, ok := errors.AsType[*DamagedError](err); !ok || len(damaged.Report.Findings) == 0 || damaged.Path != from || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s: got %v, want damaged", what, err)
 		}
 		if names := files(t, folder); fmt.Sprint(names) != "[parley.db.lock]" {

@@ -74,9 +74,10 @@ func (r *Report) add(code Code, where, what string) {
 // digest of every envelope, and records that lack what they belong to. It
 // writes nothing and works beside a running host, on the store as it is at one
 // moment; while it reads, the host's write-ahead log cannot be folded into the
-// file and grows. Where it finds nothing, the report has no findings. An error
-// means that the file could not be read, is no store or has another schema than
-// this program's, or that ctx ended first.
+// file and grows. Where it finds nothing, the report has no findings. A file
+// that is so damaged that SQLite cannot read it is a finding, too. An error means
+// that the file could not be read otherwise, is no store or has another schema
+// than this program's, or that ctx ended first.
 func Check(ctx context.Context, path string) (Report, error) {
 	var report Report
 	err := onFile(ctx, path, url.Values{"mode": {"ro"}, "_query_only": {"true"}}, func(db *sql.DB) error {
@@ -89,6 +90,10 @@ func Check(ctx context.Context, path string) (Report, error) {
 		}
 		return errors.Join(checkAll(ctx, tx, &report), tx.Rollback())
 	})
+	if corrupt(err) { // so damaged that SQLite does not even begin, or goes on, to check it
+		report.add(CodePages, "the file", err.Error())
+		err = nil
+	}
 	if err != nil {
 		return Report{}, fmt.Errorf("check store %s: %w", path, err)
 	}

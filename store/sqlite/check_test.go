@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -149,6 +151,30 @@ func TestAReportIsBounded(t *testing.T) {
 	report, err := Check(t.Context(), path)
 	if err != nil || len(report.Findings) != maxFindings {
 		t.Errorf("%d findings, %v", len(report.Findings), err)
+	}
+}
+
+func TestAStoreThatWasCutOffIsDamaged(t *testing.T) {
+	for _, part := range []int64{2, 50} {
+		path, to := sound(t), filepath.Join(t.TempDir(), "parley.db")
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, info.Size()/part); err != nil {
+			t.Fatal(err)
+		}
+		report, err := Check(t.Context(), path)
+		if err != nil || len(report.Findings) == 0 || report.Findings[0].Code != CodePages {
+			t.Errorf("a store of which 1/%d is left: got %+v, %v, want damaged pages", part, report, err)
+		}
+		_, err = Restore(t.Context(), path, to, time.UnixMilli(5000))
+		if damaged, ok := errors.AsType[*DamagedError](err); !ok || damaged.Path != path {
+			t.Errorf("a backup of which 1/%d is left: got %v, want damaged", part, err)
+		}
+		if _, err := os.Lstat(to); !os.IsNotExist(err) {
+			t.Errorf("a damaged backup was restored (%v)", err)
+		}
 	}
 }
 

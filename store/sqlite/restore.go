@@ -80,7 +80,7 @@ func restore(ctx context.Context, from, to string, now time.Time) (meta store.Me
 		return meta, err
 	}
 	if meta, err = renew(ctx, partial, now); err == nil {
-		err = holds(ctx, partial)
+		err = holds(ctx, partial, from)
 	}
 	if err == nil {
 		err = publish(partial, to)
@@ -134,13 +134,17 @@ func intact(ctx context.Context, path string) error {
 	return damaged(path, report, err)
 }
 
-// holds checks what a copy holds.
-func holds(ctx context.Context, path string) error {
+// holds checks what a copy of a backup holds.
+func holds(ctx context.Context, path, backup string) error {
 	report, err := Check(ctx, path)
-	return damaged(path, report, err)
+	return damaged(backup, report, err)
 }
 
 func damaged(path string, report Report, err error) error {
+	if corrupt(err) {
+		report.add(CodePages, "the file", err.Error())
+		err = nil
+	}
 	if err == nil && len(report.Findings) > 0 {
 		return &DamagedError{path, report}
 	}

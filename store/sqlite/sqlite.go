@@ -169,12 +169,17 @@ func dsn(path string, params url.Values) string {
 }
 
 // resolve follows symbolic links, so that two names of one file share a lock.
+// It refuses what is there and is no file: SQLite would wait for ever for what
+// comes out of a pipe.
 func resolve(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
+		if info, err := os.Stat(real); err == nil && !info.Mode().IsRegular() {
+			return "", fmt.Errorf("%s is not a file", real)
+		}
 		return real, nil
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
