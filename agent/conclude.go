@@ -82,7 +82,13 @@ func (j *job) end(ctx context.Context, d draft) error {
 		if j.poisoned() && fitting.err != nil && fitting.err.Reason == reasonPoison {
 			s.bury(j.letter(s.now))
 		}
-		return s.utter(ctx, fitting)
+		if err := s.utter(ctx, fitting); err != nil {
+			return err
+		}
+		if !s.ended { // what it said is not the last word: it is the peer's turn
+			s.set.Leases = append(s.set.Leases, store.Lease{InboxKey: row.InboxKey, Fence: j.fence})
+		}
+		return nil
 	})
 	return err
 }

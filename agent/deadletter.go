@@ -24,7 +24,7 @@ const (
 	reasonPoison = "poison"
 )
 
-// maxRuns is how often work is begun if the configuration says nothing.
+// maxRuns is how many hosts work may end if the configuration says nothing.
 const maxRuns = 5
 
 // deadKey names the dead letter of an outgoing message.
@@ -139,19 +139,19 @@ func (s *step) bury(l store.DeadLetter) {
 	s.after = append(s.after, func() { s.host.buried(s.host.running, l) })
 }
 
-// poisoned reports whether the work was begun too often without an end, so that
-// it is not begun again.
+// poisoned reports whether too many hosts ended with the work in hand, so that it
+// is not begun again.
 func (j *job) poisoned() bool {
 	most := j.host.cfg.MaxRuns
 	if most == 0 {
 		most = maxRuns
 	}
-	return j.fence > int64(most)
+	return j.runs >= int64(most)
 }
 
 // letter is the dead letter of the message that asked for the work.
 func (j *job) letter(now time.Time) store.DeadLetter {
 	k := store.DeadKey{Owner: j.key.Owner, Source: store.DeadInbox, Peer: j.key.Peer, MessageID: j.opening.ID()}
 	return store.DeadLetter{DeadKey: k, Conversation: j.key.Conversation, Reason: reasonPoison, LastError: "the host ended each time it was worked on",
-		Attempts: int(j.fence) - 1, At: now, Envelope: j.opening.WithoutAuth().Bytes()}
+		Attempts: int(j.runs), At: now, Envelope: j.opening.WithoutAuth().Bytes()}
 }

@@ -149,7 +149,7 @@ func TestNothingThatWasAcceptedIsLost(t *testing.T) {
 				}
 			}
 			at(time.Second)
-			if rows, err := disk.TakeOver(t.Context(), uri("flights"), time.Now()); err != nil || len(rows) != 0 {
+			if rows, err := disk.TakeOver(t.Context(), uri("flights")); err != nil || len(rows) != 0 {
 				r.Errorf("left in the inbox: %v, %v", rows, err)
 			}
 			if l := b.Load(); l.Running != 0 || l.Waiting != 0 || l.Working != 0 {

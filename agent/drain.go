@@ -83,8 +83,8 @@ func (h *Host) begun(err error) error {
 // have Config.Drain to finish, and what they came to is sent; those that are left
 // are then told to stop, with ErrStopped as the cause of their context, and
 // waited for until ctx ends. A result that one of them returns all the same is
-// written down; the work of the others stays in the inbox. Then the store is
-// closed.
+// written down; the work of the others stays in the inbox, with its lease given
+// back, so that the stop is no run of Config.MaxRuns. Then the store is closed.
 //
 // What was committed goes on when a host is started on the store again. A
 // deadline of ctx shortens the time that handlers have, so that some is left to
@@ -148,6 +148,7 @@ func (h *Host) goDown(ctx context.Context) error {
 		errs = append(errs, fmt.Errorf("stopping host: %w", context.Cause(ctx)))
 	}
 	h.become(ended)
+	h.giveUpLeases(context.WithoutCancel(ctx))
 	return errors.Join(append(errs, h.stopModels(ctx), h.store.Close())...)
 }
 

@@ -38,10 +38,13 @@ type Config struct {
 	// and all that belongs to it, as far as nothing else leans on it; answered
 	// commands and dead letters are kept as long. Default: for ever.
 	Retention time.Duration
-	// MaxRuns is how often work is begun before it is taken for what ends the
-	// host: it is then failed as (permanent, poison) without another run. A host
-	// that stops in order while the work runs counts like one that dies. Default:
-	// 5.
+	// MaxRuns is how often a host may end out of order with the same work in hand
+	// before the work is taken for what ends it: it is then failed as (permanent,
+	// poison) without another run. Work is in hand while its handler runs, and from
+	// its acceptance until it has stood in line for a heartbeat; a proposal that
+	// waits for its award is not, nor is what an earlier host left and this one has
+	// not begun. Work that a host had in hand for longer than store.Steady before
+	// it ended is counted anew. Default: 5.
 	MaxRuns int
 	// CarrierTimeout is how long one send may take. Default: 5 s.
 	CarrierTimeout time.Duration

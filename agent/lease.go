@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -18,8 +21,9 @@ type lease struct {
 	fence int64
 }
 
-// heartbeat renews the leases of all that waits and runs, in one goroutine that
-// lives for the moment of a beat. While nothing does, it does not beat.
+// heartbeat renews the leases of all that runs and gives those of what waits in
+// line back, in one goroutine that lives for the moment of a beat. While nothing
+// runs, it does not beat.
 type heartbeat struct {
 	mu    sync.Mutex
 	armed bool
@@ -45,7 +49,7 @@ func (h *Host) renewLeases() {
 	h.beat.mu.Lock()
 	h.beat.armed = false
 	h.beat.mu.Unlock()
-	held := append(h.jobs.leases(), h.waitingLeases()...)
+	held := h.jobs.leases()
 	for len(held) > 0 && h.running.Err() == nil {
 		n := min(len(held), beatBatch)
 		batch := &group{sched: h.seam.sched}
@@ -55,6 +59,7 @@ func (h *Host) renewLeases() {
 		h.seam.wait(batch.Idle())
 		held = held[n:]
 	}
+	h.giveBack(h.running, h.waitingLeases())
 	if h.jobs.count() > 0 { // while something waits, something runs
 		h.keepAlive()
 	}
@@ -81,16 +86,83 @@ func (h *Host) renewOne(l holding) {
 	}
 }
 
-// waitingLeases are those of the work in line.
+// giveBack gives leases back, all in one commit. If one of them is no longer this
+// host's, because its work has ended meanwhile, they are left for another time.
+func (h *Host) giveBack(ctx context.Context, held []holding) {
+	if len(held) == 0 {
+		return
+	}
+	var set store.WriteSet
+	for _, l := range held {
+		set.Leases = append(set.Leases, store.Lease{InboxKey: l.InboxKey, Fence: l.fence})
+	}
+	err := h.store.Commit(ctx, set)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFenced) && !errors.Is(err, store.ErrNotFound) {
+		h.report(ctx, StoreFailed, held[0].key, err)
+	}
+}
+
+// giveUpLeases gives all leases back when the host has ended in order, so that
+// what it had in hand is not taken for what ended it. If that fails, the work
+// counts as if the host had died.
+func (h *Host) giveUpLeases(ctx context.Context) {
+	var held []holding
+	for _, owner := range h.owners {
+		rows, err := h.store.Inboxes(ctx, owner, true, math.MaxInt)
+		if err != nil {
+			h.report(ctx, StoreFailed, store.Key{Owner: owner}, err)
+			return
+		}
+		for _, row := range rows {
+			if !row.LeaseUntil.IsZero() {
+				held = append(held, holding{lease{row.InboxKey, row.Attempt}, store.Key{Owner: owner, Conversation: row.Conversation, Peer: row.Sender}})
+			}
+		}
+	}
+	h.giveBack(ctx, held)
+}
+
+// hold takes the lease on the work before its handler runs, unless the step that
+// called for the work took it.
+func (j *job) hold(ctx context.Context) error {
+	if j.held || j.poisoned() {
+		return nil
+	}
+	k := store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()}
+	if err := j.host.store.Renew(ctx, k, j.fence, j.host.seam.now().Add(j.host.cfg.Terms.Lease)); err != nil {
+		return fmt.Errorf("taking the lease of message %s: %w", k.MessageID, err)
+	}
+	j.held = true
+	return nil
+}
+
+// hold takes the lease on the work that this step calls for. What the step
+// itself accepts has one.
+func (s *step) hold(ctx context.Context, opening string) error {
+	k := store.InboxKey{Recipient: s.x.Owner, Sender: s.x.Peer, MessageID: opening}
+	if slices.ContainsFunc(s.set.Accept, func(i store.Inbox) bool { return i.InboxKey == k }) {
+		return nil
+	}
+	row, err := s.host.store.Inbox(ctx, k)
+	if err != nil {
+		return fmt.Errorf("reading the inbox row of %s: %w", opening, err)
+	}
+	if row.Status == store.InProgress && row.LeaseUntil.IsZero() {
+		s.set.Leases = append(s.set.Leases, store.Lease{InboxKey: k, Fence: row.Attempt, Until: s.now.Add(s.host.cfg.Terms.Lease)})
+	}
+	return nil
+}
+
+// waitingLeases are those that work in line holds from its acceptance.
 func (h *Host) waitingLeases() []holding {
 	var list []holding
 	for _, k := range h.dispatch.waiting() {
 		x, err := h.store.Exchange(h.running, k)
 		if err != nil {
-			continue // it is renewed at the next beat, or is gone
+			continue // it is given back at the next beat, or is gone
 		}
 		id := store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: x.State.Opening}
-		if row, err := h.store.Inbox(h.running, id); err == nil && row.Status == store.InProgress {
+		if row, err := h.store.Inbox(h.running, id); err == nil && row.Status == store.InProgress && !row.LeaseUntil.IsZero() {
 			list = append(list, holding{lease{id, row.Attempt}, k})
 		}
 	}

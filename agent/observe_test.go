@@ -169,7 +169,7 @@ func scenes() map[string]scene {
 		agent.CircuitOpened:   {answers: remarks(fine), through: func(agent.Transport) agent.Transport { return cut{} }},
 		agent.CircuitClosed:   {answers: remarks(fine), through: func(next agent.Transport) agent.Transport { return &down{Transport: next, left: 5} }},
 		agent.LeaseLost: {answers: remarks(patient), after: func(t *testing.T, _, other *agent.Agent, _, b *agent.Host, _ *envelope.Envelope) {
-			if _, err := b.Store().TakeOver(t.Context(), other.URI(), time.Now().Add(time.Minute)); err != nil {
+			if _, err := b.Store().TakeOver(t.Context(), other.URI()); err != nil {
 				t.Error(err)
 			}
 		}},

@@ -11,7 +11,7 @@ import (
 // resume starts the work that an earlier host of the store had in hand.
 func (h *Host) resume(ctx context.Context) error {
 	for _, owner := range h.owners {
-		rows, err := h.store.TakeOver(ctx, owner, h.seam.now().Add(h.cfg.Terms.Lease))
+		rows, err := h.store.TakeOver(ctx, owner)
 		if err != nil {
 			return fmt.Errorf("taking over the work of %s: %w", owner, err)
 		}

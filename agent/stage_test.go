@@ -231,8 +231,8 @@ func (m *mortal) Identity(ctx context.Context, candidate store.Identity) (id sto
 	return id, err
 }
 
-func (m *mortal) TakeOver(ctx context.Context, owner string, until time.Time) (rows []store.Inbox, err error) {
-	err = m.change("takeover", func() error { rows, err = m.Store.TakeOver(ctx, owner, until); return err })
+func (m *mortal) TakeOver(ctx context.Context, owner string) (rows []store.Inbox, err error) {
+	err = m.change("takeover", func() error { rows, err = m.Store.TakeOver(ctx, owner); return err })
 	return rows, err
 }
 

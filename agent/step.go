@@ -139,6 +139,7 @@ func joined(a, b store.WriteSet) store.WriteSet {
 	a.Entries = append(a.Entries, b.Entries...)
 	a.Accept = append(a.Accept, b.Accept...)
 	a.Settle = append(a.Settle, b.Settle...)
+	a.Leases = append(a.Leases, b.Leases...)
 	a.Outbox = append(a.Outbox, b.Outbox...)
 	a.DropUnsent = append(a.DropUnsent, b.DropUnsent...)
 	a.Claim = append(a.Claim, b.Claim...)
@@ -241,6 +242,9 @@ func (s *step) acknowledge(ctx context.Context, in protocol.Input) error {
 func (s *step) work(ctx context.Context) error {
 	k := s.x.Key
 	opening, err := s.open(ctx)
+	if err == nil {
+		err = s.hold(ctx, opening.ID())
+	}
 	if err != nil {
 		return err
 	}

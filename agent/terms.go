@@ -15,8 +15,8 @@ import (
 type Terms struct {
 	// Lease is how long accepted work counts as being done by this host without
 	// another word of it. Default: 30 s. Heartbeat is how often the leases of
-	// what waits or runs are renewed; it is less than half of Lease. Default:
-	// 10 s.
+	// what runs are renewed, and those of what still waits in line are given back;
+	// it is less than half of Lease. Default: 10 s.
 	Lease, Heartbeat time.Duration
 	// Inbox is how long a received message is remembered at least. Default:
 	// 24 h. Whatever that is, it is remembered until Grace after its reply_by,

@@ -108,6 +108,9 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	}
 	var res result
 	if err = errStop; !j.late && !j.untouched {
+		if err := j.hold(h.running); err != nil {
+			return nil, err
+		}
 		res, err = j.run(context.WithValue(ctx, jobKey{}, j))
 	}
 	if h.running.Err() != nil && (err != nil && !errors.Is(err, errDissent) || j.phase == publishing) {
@@ -163,8 +166,8 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	}
 	a := h.agents[k.Owner]
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Header().Capability), opening: opening,
-		header: opening.Header(), input: opening.Content(), fence: row.Attempt, cancelled: cancelled, late: late,
-		untouched: cancelled && row.Attempt == 1, equals: map[string]int{}}
+		header: opening.Header(), input: opening.Content(), fence: row.Attempt, runs: row.Runs, held: !row.LeaseUntil.IsZero(),
+		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, equals: map[string]int{}}
 	if j.about, err = h.aboutWork(ctx, opening); err != nil {
 		return nil, err
 	}

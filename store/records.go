@@ -160,11 +160,55 @@ type Inbox struct {
 	Seq          int64
 	Status       InboxStatus
 	// Attempt is the fencing token: it rises each time the work is taken over.
-	Attempt    int64
-	LeaseUntil time.Time
+	Attempt int64
+	// LeaseUntil is how long whoever works on it holds it, unless the lease is
+	// renewed; zero while nobody does. FirstUntil is LeaseUntil as it was when the
+	// lease was taken, which the engine fills: how far the two are apart says for
+	// how long it was held.
+	LeaseUntil, FirstUntil time.Time
+	// Runs counts the lives of hosts that ended while they held the lease, one
+	// after the other: see Store.TakeOver.
+	Runs       int64
 	AcceptedAt time.Time
 	// ExpiresAt is when the row may be forgotten.
 	ExpiresAt time.Time
+}
+
+// Steady is how long a lease is held by work that does not end its host: if a
+// host ends after that, the work has survived before, and is counted anew.
+const Steady = time.Hour
+
+// Ended is the row after the life of a host has ended that may have held its
+// lease: a lease that was not given back counts as a run. Engines take over
+// rows by this rule.
+func (i Inbox) Ended() Inbox {
+	switch {
+	case i.LeaseUntil.IsZero():
+	case i.LeaseUntil.Sub(i.FirstUntil) > Steady:
+		i.Runs = 1
+	default:
+		i.Runs++
+	}
+	i.Attempt++
+	i.LeaseUntil, i.FirstUntil = time.Time{}, time.Time{}
+	return i
+}
+
+// Leased is the row with a lease until then, zero giving it back.
+func (i Inbox) Leased(until time.Time) Inbox {
+	if i.LeaseUntil.IsZero() || until.IsZero() {
+		i.FirstUntil = until
+	}
+	i.LeaseUntil = until
+	return i
+}
+
+// Lease takes or renews the lease on an inbox row, or gives it back.
+type Lease struct {
+	InboxKey
+	Fence int64
+	// Until is when it ends unless it is renewed; zero gives it back.
+	Until time.Time
 }
 
 // Settlement ends the work on an inbox row.

@@ -64,12 +64,15 @@ type Store interface {
 	// it cannot fit, and ErrFull when there is no room for it.
 	Commit(ctx context.Context, w WriteSet) error
 	// TakeOver raises the fencing token of every inbox row of the owner that
-	// is in progress, renews its lease to until and returns the rows, oldest
-	// first. A host calls it when it starts: whoever held the leases is gone.
-	TakeOver(ctx context.Context, owner string, until time.Time) ([]Inbox, error)
-	// Renew moves the end of the lease on an inbox row to until. It returns
-	// ErrFenced unless the row is in progress under the given fencing token,
-	// ErrNotFound if there is no such row.
+	// is in progress, ends its lease and returns the rows, oldest first. A host
+	// calls it when it starts: whoever held the leases is gone. A lease that was
+	// not given back raises Runs, for it was held to the end, which did not come in
+	// order; if it had been held for longer than Steady, that is the first run
+	// again.
+	TakeOver(ctx context.Context, owner string) ([]Inbox, error)
+	// Renew takes the lease on an inbox row or moves its end to until, zero giving
+	// it back, like WriteSet.Leases. It returns ErrFenced unless the row is in
+	// progress under the given fencing token, ErrNotFound if there is no such row.
 	Renew(ctx context.Context, k InboxKey, fence int64, until time.Time) error
 	// Due lists what is to be done at now for the owners: timers that are due,
 	// earliest first, and outbox rows that may leave, at most limit of each.
@@ -192,6 +195,9 @@ type WriteSet struct {
 	// Settle are inbox rows that are done; each must be in progress under the
 	// given fencing token.
 	Settle []Settlement
+	// Leases of inbox rows are taken, renewed or given back, after Accept and
+	// before Settle; each row must be in progress under the given fencing token.
+	Leases []Lease
 	// Outbox are rows that must be new; they are stored as pending.
 	Outbox []Outbox
 	// DropUnsent names exchanges whose pending rows that were never attempted

@@ -21,6 +21,7 @@ type inboxRow struct {
 	Seq          int64  `json:"seq"`
 	Status       string `json:"status"`
 	Attempt      int64  `json:"attempt"`
+	Runs         int64  `json:"runs"`
 	LeaseUntil   string `json:"lease_until,omitempty"`
 	AcceptedAt   string `json:"accepted_at"`
 	ExpiresAt    string `json:"expires_at,omitempty"`
@@ -28,7 +29,7 @@ type inboxRow struct {
 
 func inboxRowOf(i store.Inbox) inboxRow {
 	row := inboxRow{Owner: i.Recipient, Peer: i.Sender, MessageID: i.MessageID, Conversation: i.Conversation, Seq: i.Seq,
-		Status: string(i.Status), Attempt: i.Attempt, AcceptedAt: moment(i.AcceptedAt), ExpiresAt: moment(i.ExpiresAt)}
+		Status: string(i.Status), Attempt: i.Attempt, Runs: i.Runs, AcceptedAt: moment(i.AcceptedAt), ExpiresAt: moment(i.ExpiresAt)}
 	if i.Status == store.InProgress {
 		row.LeaseUntil = moment(i.LeaseUntil)
 	}
@@ -50,10 +51,11 @@ func inboxLs() *cobra.Command {
 host may be running; nothing is written.
 
 -o json prints {"inbox": [{"owner", "peer", "message_id", "conversation", "seq",
-"status", "attempt", "lease_until", "accepted_at", "expires_at"}]}. The owner
-received it, the peer sent it. The status is in-progress or settled; the attempt
-rises each time the work on it is taken over, and only what is in progress has a
-lease. After expires_at the row may be forgotten.`,
+"status", "attempt", "runs", "lease_until", "accepted_at", "expires_at"}]}. The
+owner received it, the peer sent it. The status is in-progress or settled; the
+attempt rises each time the work on it is taken over, the runs when a host ended
+out of order with the work in hand, and only what is in hand has a lease. After
+expires_at the row may be forgotten.`,
 		Example:           "  parley inbox ls --open",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -72,10 +74,10 @@ lease. After expires_at the row may be forgotten.`,
 					list = append(list, inboxRowOf(f))
 				}
 				return showList(c, "inbox", list, func() [][]string {
-					rows := [][]string{{"OWNER", "FROM", "MESSAGE", "CONVERSATION", "SEQ", "STATUS", "ATTEMPT", "LEASE UNTIL", "ACCEPTED"}}
+					rows := [][]string{{"OWNER", "FROM", "MESSAGE", "CONVERSATION", "SEQ", "STATUS", "ATTEMPT", "RUNS", "LEASE UNTIL", "ACCEPTED"}}
 					for _, l := range list {
 						rows = append(rows, []string{l.Owner, l.Peer, l.MessageID, l.Conversation, strconv.FormatInt(l.Seq, 10), l.Status,
-							strconv.FormatInt(l.Attempt, 10), l.LeaseUntil, l.AcceptedAt})
+							strconv.FormatInt(l.Attempt, 10), strconv.FormatInt(l.Runs, 10), l.LeaseUntil, l.AcceptedAt})
 					}
 					return rows
 				})
@@ -107,8 +109,8 @@ internal. Looking changes nothing. Senders choose message ids, so two of them
 can have used one: then --owner and --peer choose.
 
 -o json prints {"owner", "peer", "message_id", "conversation", "seq", "status",
-"attempt", "lease_until", "accepted_at", "expires_at", "message": {"header",
-"content", "withheld"}}. Withheld are the tags for which the content stays away.
+"attempt", "runs", "lease_until", "accepted_at", "expires_at", "message":
+{"header", "content", "withheld"}}. Withheld are the tags for which the content stays away.
 There is no message once its conversation was forgotten.`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: completeFrom(&db, 1, func(ctx context.Context, s store.Store) (names []string, err error) {
@@ -137,7 +139,8 @@ There is no message once its conversation was forgotten.`,
 				}
 				return show(c, out, func() [][]string {
 					r := out.inboxRow
-					rows := [][]string{{"FIELD", "VALUE"}, {"inbox of", r.Owner}, {"status", r.Status}, {"attempt", strconv.FormatInt(r.Attempt, 10)}}
+					rows := [][]string{{"FIELD", "VALUE"}, {"inbox of", r.Owner}, {"status", r.Status}, {"attempt", strconv.FormatInt(r.Attempt, 10)},
+						{"runs", strconv.FormatInt(r.Runs, 10)}}
 					if r.LeaseUntil != "" {
 						rows = append(rows, []string{"lease until", r.LeaseUntil})
 					}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/store/sqlite"
@@ -69,9 +68,9 @@ func (m *mortal) Identity(ctx context.Context, candidate store.Identity) (store.
 	return m.Store.Identity(ctx, candidate)
 }
 
-func (m *mortal) TakeOver(ctx context.Context, owner string, until time.Time) ([]store.Inbox, error) {
+func (m *mortal) TakeOver(ctx context.Context, owner string) ([]store.Inbox, error) {
 	defer m.around("takeover")()
-	return m.Store.TakeOver(ctx, owner, until)
+	return m.Store.TakeOver(ctx, owner)
 }
 
 // around reaches one side of a change now and the other when it is made.

@@ -72,8 +72,8 @@ func (f faulty) Commit(ctx context.Context, w store.WriteSet) error {
 	return tell(f, "Commit", func() error { return f.s.Commit(ctx, w) })
 }
 
-func (f faulty) TakeOver(ctx context.Context, owner string, until time.Time) ([]store.Inbox, error) {
-	return ask(f, "TakeOver", func() ([]store.Inbox, error) { return f.s.TakeOver(ctx, owner, until) })
+func (f faulty) TakeOver(ctx context.Context, owner string) ([]store.Inbox, error) {
+	return ask(f, "TakeOver", func() ([]store.Inbox, error) { return f.s.TakeOver(ctx, owner) })
 }
 
 func (f faulty) Renew(ctx context.Context, k store.InboxKey, fence int64, until time.Time) error {

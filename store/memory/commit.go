@@ -38,6 +38,9 @@ func (t *tables) apply(w store.WriteSet) error {
 	if err := each(w.Accept, t.accept); err != nil {
 		return err
 	}
+	if err := each(w.Leases, t.lease); err != nil {
+		return err
+	}
 	if err := each(w.Settle, t.settle); err != nil {
 		return err
 	}
@@ -161,8 +164,18 @@ func (t *tables) accept(i store.Inbox) error {
 	if _, found := t.inbox[i.InboxKey]; found {
 		return fmt.Errorf("accept message %s of %s: %w", i.MessageID, i.Sender, store.ErrDuplicate)
 	}
-	i.LeaseUntil, i.AcceptedAt, i.ExpiresAt = clock(i.LeaseUntil), clock(i.AcceptedAt), clock(i.ExpiresAt)
+	i.AcceptedAt, i.ExpiresAt = clock(i.AcceptedAt), clock(i.ExpiresAt)
+	i.LeaseUntil, i.FirstUntil = clock(i.LeaseUntil), clock(i.LeaseUntil)
 	t.putInbox(i)
+	return nil
+}
+
+func (t *tables) lease(l store.Lease) error {
+	i, err := t.leased(l.InboxKey, l.Fence)
+	if err != nil {
+		return fmt.Errorf("lease message %s of %s under fence %d: %w", l.MessageID, l.Sender, l.Fence, err)
+	}
+	put(t, t.inbox, l.InboxKey, i.Leased(clock(l.Until)))
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -38,12 +37,11 @@ func (s *Store) Identity(ctx context.Context, candidate store.Identity) (store.I
 }
 
 // TakeOver implements store.Store.
-func (s *Store) TakeOver(ctx context.Context, owner string, until time.Time) ([]store.Inbox, error) {
+func (s *Store) TakeOver(ctx context.Context, owner string) ([]store.Inbox, error) {
 	var taken []store.Inbox
 	err := s.locked(ctx, func(t *tables) error {
 		for k := range t.open[owner] {
-			i := t.inbox[k]
-			i.Attempt, i.LeaseUntil = i.Attempt+1, clock(until)
+			i := t.inbox[k].Ended()
 			t.inbox[k] = i
 			taken = append(taken, i)
 		}
@@ -58,13 +56,5 @@ func (s *Store) TakeOver(ctx context.Context, owner string, until time.Time) ([]
 
 // Renew implements store.Store.
 func (s *Store) Renew(ctx context.Context, k store.InboxKey, fence int64, until time.Time) error {
-	return s.locked(ctx, func(t *tables) error {
-		i, err := t.leased(k, fence)
-		if err != nil {
-			return fmt.Errorf("renew the lease on message %s of %s under fence %d: %w", k.MessageID, k.Sender, fence, err)
-		}
-		i.LeaseUntil = clock(until)
-		t.inbox[k] = i
-		return nil
-	})
+	return s.Commit(ctx, store.WriteSet{Leases: []store.Lease{{InboxKey: k, Fence: fence, Until: until}}})
 }

@@ -22,6 +22,9 @@ func (w *writer) apply(ctx context.Context, set prepared) error {
 	if err := each(ctx, w, set.Accept, w.acceptInbox); err != nil {
 		return err
 	}
+	if err := each(ctx, w, set.Leases, w.lease); err != nil {
+		return err
+	}
 	if err := each(ctx, w, set.Settle, w.settleInbox); err != nil {
 		return err
 	}
@@ -147,12 +150,20 @@ func (w *writer) insertEntry(ctx context.Context, e entryRow) error {
 
 func (w *writer) acceptInbox(ctx context.Context, i store.Inbox) error {
 	written, err := exec(ctx, w.stmt.accept, i.Recipient, i.Sender, i.MessageID, i.Digest[:], i.Conversation, i.Seq,
-		string(i.Status), i.Attempt, millis(i.LeaseUntil), millis(i.AcceptedAt), millis(i.ExpiresAt))
+		string(i.Status), i.Attempt, millis(i.LeaseUntil), millis(i.LeaseUntil), i.Runs, millis(i.AcceptedAt), millis(i.ExpiresAt))
 	if err == nil && !written {
 		err = store.ErrDuplicate
 	}
 	if err != nil {
 		return fmt.Errorf("accept message %s of %s: %w", i.MessageID, i.Sender, err)
+	}
+	return nil
+}
+
+func (w *writer) lease(ctx context.Context, l store.Lease) error {
+	err := w.leased(ctx, w.stmt.lease, l.InboxKey, millis(l.Until), l.Recipient, l.Sender, l.MessageID, l.Fence)
+	if err != nil {
+		return fmt.Errorf("lease message %s of %s under fence %d: %w", l.MessageID, l.Sender, l.Fence, err)
 	}
 	return nil
 }

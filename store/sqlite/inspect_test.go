@@ -75,7 +75,7 @@ func TestAnInspectorWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, ctx := inspect(t, path), t.Context()
-	_, takeOver := s.TakeOver(ctx, "a", time.Time{})
+	_, takeOver := s.TakeOver(ctx, "a")
 	_, meta := s.Meta(ctx, store.Meta{})
 	_, identity := s.Identity(ctx, store.Identity{})
 	_, sweep := s.Sweep(ctx, time.UnixMilli(1), time.Time{}, 1)

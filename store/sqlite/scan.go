@@ -15,7 +15,7 @@ const (
 	exchangeColumns = "owner, conversation, peer, version, body, correlation, parent_conversation, parent_peer, final, opened_ms, ended_ms"
 	entryColumns    = "owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason, " +
 		"envelope, cut, (SELECT body FROM blob WHERE sum = log.blob), note"
-	inboxColumns  = "recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, accepted_ms, expires_ms"
+	inboxColumns  = "recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, first_ms, runs, accepted_ms, expires_ms"
 	outboxColumns = "o.owner, o.message_id, o.conversation, o.receiver, o.status, o.attempt, o.next_ms, o.expires_ms, o.overtakes, o.last_error, " +
 		"o.priority, o.max_attempts, o.backoff_ms, o.jitter"
 	effectColumns = "recipient, sender, capability, key, fingerprint, conversation, status, at_ms, expires_ms"
@@ -63,7 +63,7 @@ func scanEntry(r row) (store.Entry, error) {
 
 func scanInbox(r row) (i store.Inbox, err error) {
 	err = r.Scan(&i.Recipient, &i.Sender, &i.MessageID, (*sum)(&i.Digest), &i.Conversation, &i.Seq, &i.Status, &i.Attempt,
-		(*moment)(&i.LeaseUntil), (*moment)(&i.AcceptedAt), (*moment)(&i.ExpiresAt))
+		(*moment)(&i.LeaseUntil), (*moment)(&i.FirstUntil), &i.Runs, (*moment)(&i.AcceptedAt), (*moment)(&i.ExpiresAt))
 	return i, err
 }
 

@@ -174,3 +174,17 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	}
 	s.Close()
 }
+
+func TestALeaseOfAnOlderFileIsNoRun(t *testing.T) {
+	path, _ := older(t, 7, `INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, accepted_ms, expires_ms)
+		VALUES ('a', 'b', 'm', zeroblob(32), 'c', 1, 'in-progress', 6, 1000, 500, 9000)`)
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	rows, err := s.TakeOver(t.Context(), "a")
+	if err != nil || len(rows) != 1 || rows[0].Attempt != 7 || rows[0].Runs != 0 {
+		t.Errorf("got %+v, %v", rows, err)
+	}
+}

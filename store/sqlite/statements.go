@@ -53,7 +53,7 @@ type statements struct {
 
 	insertExchange, updateExchange, clearTimers, putTimer *sql.Stmt
 	head, putBlob, append                                 *sql.Stmt
-	accept, settle, renew, accepted                       *sql.Stmt
+	accept, settle, lease, accepted                       *sql.Stmt
 	dropUnsent, insertOutbox, deliver, posted             *sql.Stmt
 	moveUp, moveUpBehind, redrive                         *sql.Stmt
 	claimEffect, putEffect, release, insertTurn           *sql.Stmt
@@ -77,7 +77,9 @@ func (s *statements) texts() []text {
 		{&s.keepIdentity, "INSERT INTO identity (owner, seed) VALUES (?, ?) ON CONFLICT DO NOTHING"},
 		{&s.identity, "SELECT seed FROM identity WHERE owner = ?"},
 
-		{&s.takeOver, "UPDATE inbox SET attempt = attempt + 1, lease_ms = ? WHERE recipient = ? AND status = 'in-progress'"},
+		{&s.takeOver, `UPDATE inbox SET attempt = attempt + 1, lease_ms = NULL, first_ms = NULL,
+			runs = CASE WHEN lease_ms IS NULL THEN runs WHEN lease_ms - first_ms > ? THEN 1 ELSE runs + 1 END
+			WHERE recipient = ? AND status = 'in-progress'`},
 		{&s.inProgress, "SELECT " + inboxColumns + ` FROM inbox WHERE recipient = ? AND status = 'in-progress'
 			ORDER BY accepted_ms, conversation, sender, seq`},
 
@@ -97,10 +99,10 @@ func (s *statements) texts() []text {
 			message_id, digest, reason, envelope, blob, note, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 
 		{&s.accept, `INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt,
-			lease_ms, accepted_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+			lease_ms, first_ms, runs, accepted_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.settle, `UPDATE inbox SET status = 'settled'
 			WHERE recipient = ? AND sender = ? AND message_id = ? AND status = 'in-progress' AND attempt = ?`},
-		{&s.renew, `UPDATE inbox SET lease_ms = ?
+		{&s.lease, `UPDATE inbox SET lease_ms = ?1, first_ms = CASE WHEN ?1 IS NULL OR lease_ms IS NULL THEN ?1 ELSE first_ms END
 			WHERE recipient = ? AND sender = ? AND message_id = ? AND status = 'in-progress' AND attempt = ?`},
 		{&s.accepted, "SELECT 1 FROM inbox WHERE recipient = ? AND sender = ? AND message_id = ?"},
 

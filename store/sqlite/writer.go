@@ -178,10 +178,10 @@ func commitJob(set prepared) job {
 }
 
 // TakeOver implements store.Store.
-func (s *Store) TakeOver(ctx context.Context, owner string, until time.Time) ([]store.Inbox, error) {
+func (s *Store) TakeOver(ctx context.Context, owner string) ([]store.Inbox, error) {
 	var taken []store.Inbox
 	err := s.write(ctx, func(ctx context.Context, w *writer) (err error) {
-		if _, err = w.stmt.takeOver.ExecContext(ctx, millis(until), owner); err != nil {
+		if _, err = w.stmt.takeOver.ExecContext(ctx, store.Steady.Milliseconds(), owner); err != nil {
 			return fmt.Errorf("take over the inbox of %s: %w", owner, err)
 		}
 		taken, err = list(ctx, w.stmt.inProgress, scanInbox, owner)
@@ -199,12 +199,8 @@ func (s *Store) TakeOver(ctx context.Context, owner string, until time.Time) ([]
 // Renew implements store.Store.
 func (s *Store) Renew(ctx context.Context, k store.InboxKey, fence int64, until time.Time) error {
 	return s.hand(ctx, newJob(0, func(ctx context.Context, w *writer) error {
-		w.clean = true // leased writes last if at all
-		err := w.leased(ctx, w.stmt.renew, k, millis(until), k.Recipient, k.Sender, k.MessageID, fence)
-		if err != nil {
-			return fmt.Errorf("renew the lease on message %s of %s under fence %d: %w", k.MessageID, k.Sender, fence, err)
-		}
-		return nil
+		w.clean = true // a lease is written last if at all
+		return w.lease(ctx, store.Lease{InboxKey: k, Fence: fence, Until: until})
 	}))
 }
 

@@ -77,7 +77,7 @@ func calm(t *testing.T, fresh func() Place) (points []point, states []map[string
 	}
 	// Two identities, eleven write sets, a take-over, a renewal, a command and
 	// a sweep.
-	equal(t, "calls that changed the store", changes, 17)
+	equal(t, "calls that changed the store", changes, 18)
 	return points, states
 }
 
@@ -132,11 +132,14 @@ func story(ctx context.Context, s store.Store) error {
 				Accept: []store.Inbox{work}, Claim: []store.Effect{effect}})
 		},
 		func() error { return s.Commit(ctx, delivered(alice, "new")) },
-		func() error { _, err := s.TakeOver(ctx, bob, at(40)); return err },
+		func() error { _, err := s.TakeOver(ctx, bob); return err },
 		func() error { return move(ctx, s, answers, "agreed", turn(1, store.Reply)) },
 		func() error { return s.Commit(ctx, turn(2, store.Called)) },
 		func() error { return s.Renew(ctx, work.InboxKey, 2, at(50)) },
 		func() error { return s.Commit(ctx, turn(3, store.Result)) },
+		func() error {
+			return s.Commit(ctx, store.WriteSet{Leases: []store.Lease{{InboxKey: work.InboxKey, Fence: 2}}})
+		},
 		func() error { _, err := s.Turns(ctx, answers); return err },
 		// He completes it, and the reply is delivered.
 		func() error {

@@ -71,7 +71,7 @@ func closed(t *testing.T, fresh func() Place) {
 		"meta":       second(s.Meta(ctx, store.Meta{})),
 		"identity":   second(s.Identity(ctx, store.Identity{Owner: alice})),
 		"commit":     s.Commit(ctx, store.WriteSet{}),
-		"take over":  second(s.TakeOver(ctx, alice, at(0))),
+		"take over":  second(s.TakeOver(ctx, alice)),
 		"renew":      s.Renew(ctx, store.InboxKey{}, 1, at(0)),
 		"owners":     second(s.Owners(ctx)),
 		"talks":      second(s.Conversations(ctx, "", 1)),

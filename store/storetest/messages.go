@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/parley-agents/parley/store"
 )
@@ -48,17 +49,18 @@ func takeOver(t *testing.T, fresh func() Place) {
 	settled.Status = store.Settled
 	commit(t, s, store.WriteSet{Accept: []store.Inbox{young, old, settled, foreign}})
 
-	taken := must(s.TakeOver(t.Context(), alice, at(500)))(t)
-	old.Attempt, old.LeaseUntil = 5, at(500)
-	young.Attempt, young.LeaseUntil = 2, at(500)
+	taken := must(s.TakeOver(t.Context(), alice))(t)
+	for row, attempt := range map[*store.Inbox]int64{&old: 5, &young: 2} {
+		row.Attempt, row.Runs, row.LeaseUntil, row.FirstUntil = attempt, 1, time.Time{}, time.Time{}
+	}
 	equal(t, "what was taken over", taken, []store.Inbox{old, young})
 	for _, row := range []store.Inbox{old, young, settled, foreign} {
 		equal(t, "stored row "+row.MessageID, must(s.Inbox(t.Context(), row.InboxKey))(t), row)
 	}
 	refused(t, s, store.WriteSet{Settle: []store.Settlement{{InboxKey: old.InboxKey, Fence: 4}}}, store.ErrFenced)
 	commit(t, s, store.WriteSet{Settle: []store.Settlement{{InboxKey: old.InboxKey, Fence: 5}}})
-	equal(t, "the second take-over", mapped(must(s.TakeOver(t.Context(), alice, at(600)))(t), inboxMessage), []string{"a"})
-	equal(t, "nothing to take over", len(must(s.TakeOver(t.Context(), carol, at(600)))(t)), 0)
+	equal(t, "the second take-over", mapped(must(s.TakeOver(t.Context(), alice))(t), inboxMessage), []string{"a"})
+	equal(t, "nothing to take over", len(must(s.TakeOver(t.Context(), carol))(t)), 0)
 }
 
 func renew(t *testing.T, fresh func() Place) {
@@ -76,12 +78,75 @@ func renew(t *testing.T, fresh func() Place) {
 	equal(t, "a renewed row", must(s.Inbox(t.Context(), row.InboxKey))(t), row)
 	equal(t, "another row", must(s.Inbox(t.Context(), other.InboxKey))(t), other)
 
-	must(s.TakeOver(t.Context(), alice, at(100)))(t)
+	must(s.TakeOver(t.Context(), alice))(t)
 	is(t, "the fence after a take-over", renewed(3, 200), store.ErrFenced)
 	is(t, "the new fence", renewed(4, 200), nil)
 	commit(t, s, store.WriteSet{Settle: []store.Settlement{{InboxKey: row.InboxKey, Fence: 4}}})
 	is(t, "the fence of a settled row", renewed(4, 300), store.ErrFenced)
 	equal(t, "lease of a settled row", must(s.Inbox(t.Context(), row.InboxKey))(t).LeaseUntil, at(200))
+}
+
+func leases(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	row := accepted(alice, bob, "m1")
+	row.LeaseUntil, row.FirstUntil = time.Time{}, time.Time{}
+	lease := func(fence int64, until time.Time) store.WriteSet {
+		return store.WriteSet{Leases: []store.Lease{{InboxKey: row.InboxKey, Fence: fence, Until: until}}}
+	}
+	stored := func(what string, until, first time.Time) {
+		t.Helper()
+		row.LeaseUntil, row.FirstUntil = until, first
+		equal(t, what, must(s.Inbox(t.Context(), row.InboxKey))(t), row)
+	}
+	refused(t, s, lease(1, at(40)), store.ErrNotFound)
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{row}})
+	stored("a row that nobody holds", time.Time{}, time.Time{})
+	refused(t, s, lease(2, at(40)), store.ErrFenced)
+	stored("a row after a refusal", time.Time{}, time.Time{})
+	commit(t, s, lease(1, at(40)))
+	stored("a lease that is taken", at(40), at(40))
+	commit(t, s, lease(1, at(90)))
+	stored("a lease that is renewed", at(90), at(40))
+	commit(t, s, lease(1, time.Time{}))
+	stored("a lease that is given back", time.Time{}, time.Time{})
+	is(t, "a lease taken by itself", s.Renew(t.Context(), row.InboxKey, 1, at(70)), nil)
+	stored("a lease that is taken again", at(70), at(70))
+	is(t, "a lease given back by itself", s.Renew(t.Context(), row.InboxKey, 1, time.Time{}), nil)
+	stored("a lease that is given back again", time.Time{}, time.Time{})
+	settled := lease(1, at(80))
+	settled.Settle = []store.Settlement{{InboxKey: row.InboxKey, Fence: 1}}
+	commit(t, s, settled)
+	refused(t, s, lease(1, time.Time{}), store.ErrFenced)
+}
+
+func countRuns(t *testing.T, fresh func() Place) {
+	s := fresh()()
+	row := accepted(alice, bob, "m1")
+	row.LeaseUntil = time.Time{}
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{row, accepted(alice, carol, "m1")}})
+	long := int(store.Steady.Milliseconds())
+	for fence, life := range []struct {
+		leases []int // what it took and renewed; -1 gave it back
+		runs   int64
+	}{
+		{nil, 0}, {[]int{10}, 1}, {[]int{10, 20}, 2}, {nil, 2}, {[]int{10, -1}, 2}, {[]int{10, -1, 20}, 3},
+		{[]int{10, 10 + long}, 4}, {[]int{10, 20, 11 + long}, 1}, {[]int{long * 9}, 2}, {[]int{10, -1, 11 + long}, 3},
+	} {
+		for _, ms := range life.leases {
+			until := at(ms)
+			if ms < 0 {
+				until = time.Time{}
+			}
+			is(t, "a lease", s.Renew(t.Context(), row.InboxKey, int64(fence)+1, until), nil)
+		}
+		taken := must(s.TakeOver(t.Context(), alice))(t)
+		equal(t, "rows", len(taken), 2)
+		got := must(s.Inbox(t.Context(), row.InboxKey))(t)
+		equal(t, fmt.Sprint("runs after ", life.leases), got.Runs, life.runs)
+		equal(t, "the fence", got.Attempt, int64(fence)+2)
+		equal(t, "the lease", got.LeaseUntil, time.Time{})
+	}
+	equal(t, "runs of the other row", must(s.Inbox(t.Context(), accepted(alice, carol, "m1").InboxKey))(t).Runs, int64(1))
 }
 
 func firstInFirstOut(t *testing.T, fresh func() Place) {

@@ -72,6 +72,11 @@ func (m *model) commit(w store.WriteSet) (next *model, faults []error) {
 		}
 		n.inbox = append(n.inbox, row)
 	}
+	for _, l := range w.Leases {
+		if err := n.renew(l.InboxKey, l.Fence, l.Until); err != nil {
+			fault(err)
+		}
+	}
 	for _, s := range w.Settle {
 		i := slices.IndexFunc(n.inbox, func(i store.Inbox) bool { return i.InboxKey == s.InboxKey })
 		switch {
@@ -178,11 +183,16 @@ func (m *model) post(c store.Command) error {
 	return nil
 }
 
-func (m *model) takeOver(owner string, until time.Time) []store.Inbox {
+func (m *model) takeOver(owner string) []store.Inbox {
 	var taken []store.Inbox
 	for i, row := range m.inbox {
 		if row.Recipient == owner && row.Status == store.InProgress {
-			row.Attempt, row.LeaseUntil = row.Attempt+1, until
+			if held := row.LeaseUntil.Sub(row.FirstUntil); held > time.Hour {
+				row.Runs = 1
+			} else if !row.LeaseUntil.IsZero() {
+				row.Runs++
+			}
+			row.Attempt, row.LeaseUntil, row.FirstUntil = row.Attempt+1, time.Time{}, time.Time{}
 			m.inbox[i] = row
 			taken = append(taken, row)
 		}
@@ -198,6 +208,9 @@ func (m *model) renew(k store.InboxKey, fence int64, until time.Time) error {
 		return store.ErrNotFound
 	case m.inbox[i].Status != store.InProgress || m.inbox[i].Attempt != fence:
 		return store.ErrFenced
+	}
+	if m.inbox[i].LeaseUntil.IsZero() || until.IsZero() {
+		m.inbox[i].FirstUntil = until
 	}
 	m.inbox[i].LeaseUntil = until
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -110,6 +111,11 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 		row.InboxKey, row.AcceptedAt, row.ExpiresAt = w.inboxKey(t), at(w.now()), moment(t)
 		set.Accept = append(set.Accept, row)
 	})
+	// Leases, settlements and deliveries mostly name rows that are there.
+	if n := len(w.model.inbox); n > 0 && rapid.Bool().Draw(t, "lease") {
+		row := w.model.inbox[rapid.IntRange(0, n-1).Draw(t, "which")]
+		set.Leases = append(set.Leases, store.Lease{InboxKey: row.InboxKey, Fence: row.Attempt, Until: leaseEnd(t)})
+	}
 	few("posted", func() {
 		k := w.key(t)
 		o := outgoing(k.Owner, k.Conversation, k.Peer, id(t), moment(t))
@@ -132,7 +138,6 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 			Conversation: rapid.SampledFrom(conversations()).Draw(t, "conversation")})
 	})
 	few("unburied", func() { set.Unbury = append(set.Unbury, deadKey(w.owner(t), id(t))) })
-	// Settlements and deliveries mostly name rows that are there.
 	if n := len(w.model.inbox); n > 0 && rapid.Bool().Draw(t, "settle") {
 		row := w.model.inbox[rapid.IntRange(0, n-1).Draw(t, "which")]
 		set.Settle = append(set.Settle, store.Settlement{InboxKey: row.InboxKey, Fence: row.Attempt})
@@ -154,6 +159,11 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 	return set
 }
 
+// leaseEnd draws when a lease ends: soon, after more than an hour, or at once.
+func leaseEnd(t *rapid.T) time.Time {
+	return rapid.SampledFrom([]time.Time{at(600), at(600 + 7_200_000), {}}).Draw(t, "lease end")
+}
+
 func agreesWithModel(t *testing.T, fresh func() Place) {
 	s := fresh()()
 	worlds := 0
@@ -169,13 +179,13 @@ func (w *world) live(t *testing.T, r *rapid.T, s store.Store) {
 	for range rapid.IntRange(1, 12).Draw(r, "steps") {
 		if rapid.IntRange(0, 9).Draw(r, "take over") == 0 {
 			owner := w.owner(r)
-			taken, err := s.TakeOver(t.Context(), owner, at(500))
-			agree(r, "taken over", taken, err, w.model.takeOver(owner, at(500)))
+			taken, err := s.TakeOver(t.Context(), owner)
+			agree(r, "taken over", taken, err, w.model.takeOver(owner))
 			continue
 		}
 		if rapid.IntRange(0, 9).Draw(r, "renew") == 0 {
-			k, fence := w.inboxKey(r), rapid.Int64Range(1, 2).Draw(r, "fence")
-			if got, want := s.Renew(t.Context(), k, fence, at(600)), w.model.renew(k, fence, at(600)); !errors.Is(got, want) {
+			k, fence, until := w.inboxKey(r), rapid.Int64Range(1, 2).Draw(r, "fence"), leaseEnd(r)
+			if got, want := s.Renew(t.Context(), k, fence, until), w.model.renew(k, fence, until); !errors.Is(got, want) {
 				r.Fatalf("renew: got %v, want %v", got, want)
 			}
 			continue

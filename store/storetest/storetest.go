@@ -40,6 +40,8 @@ func Run(t *testing.T, fresh func(t *testing.T) Place) {
 		{"a settlement needs the fence of the lease", settleFenced},
 		{"taking over raises the fence of what is in progress, oldest first", takeOver},
 		{"a lease is renewed under its fence", renew},
+		{"a lease is taken, renewed and given back in a set, under its fence", leases},
+		{"a lease that was not given back counts as a run, from the first again if it was held for long", countRuns},
 		{"messages leave one after another and an overtaking one at once", firstInFirstOut},
 		{"next is when the answer of due changes by itself", nextTime},
 		{"due keeps to its owners and its limit, earliest first", dueBounds},
@@ -132,7 +134,7 @@ func entry(owner, conversation, messageID string) store.Entry {
 func accepted(recipient, sender, messageID string) store.Inbox {
 	return store.Inbox{InboxKey: store.InboxKey{Recipient: recipient, Sender: sender, MessageID: messageID},
 		Digest: [32]byte{9}, Conversation: "c", Seq: 1, Status: store.InProgress, Attempt: 1,
-		LeaseUntil: at(30), AcceptedAt: at(0), ExpiresAt: at(1000)}
+		LeaseUntil: at(30), FirstUntil: at(30), AcceptedAt: at(0), ExpiresAt: at(1000)}
 }
 
 func outgoing(owner, conversation, receiver, messageID string, next time.Time) store.Outbox {

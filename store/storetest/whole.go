@@ -23,6 +23,7 @@ func whole() store.WriteSet {
 		Entries:    []store.Entry{entry(alice, "c", "new"), {Owner: alice, Conversation: "c", Kind: store.Concluded, Note: []byte("{}")}},
 		Accept:     []store.Inbox{accepted(alice, bob, "new")},
 		Settle:     []store.Settlement{{InboxKey: accepted(alice, bob, "held").InboxKey, Fence: 1}},
+		Leases:     []store.Lease{{InboxKey: accepted(alice, bob, "new").InboxKey, Fence: 1, Until: at(99)}},
 		DropUnsent: []store.Key{x.Key},
 		Outbox:     []store.Outbox{outgoing(alice, "c", bob, "new", at(1))},
 		Deliveries: []store.Delivery{{Owner: alice, MessageID: "sent", Status: store.Delivered, Attempt: 1}},
@@ -149,7 +150,7 @@ func isolation(t *testing.T, fresh func() Place) {
 	})
 	x.Version = 1
 	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}, DropUnsent: []store.Key{x.Key}})
-	must(s.TakeOver(t.Context(), carol, at(90)))(t)
+	must(s.TakeOver(t.Context(), carol))(t)
 	both := contents(t, s)
 	for what, was := range mine {
 		if is := both[what]; fmt.Sprint(is) != fmt.Sprint(was) && what != "owners" && !concerns(what, carol) {
