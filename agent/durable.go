@@ -163,6 +163,12 @@ func durably(ctx context.Context, name, record string, again repeat, fn func(con
 		}
 		return s.Value, nil
 	}
+	if again != ReadOnly {
+		// Whoever asked must not be told later that nothing had begun.
+		if err := j.agree(ctx); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case again != "":
 	case r.begun(record):

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
@@ -21,6 +22,10 @@ func (h *Host) fingerprint(content []byte) []byte {
 	mac.Write(content)
 	return mac.Sum(nil)
 }
+
+// reasonOutcomeUnknown: a step was begun that is taken once at most, and nobody
+// knows what came of it.
+const reasonOutcomeUnknown = "outcome-unknown"
 
 // checkEffect looks the key of an opening act or an award up in the ledger. A
 // key that is new is claimed for this exchange; one that was used is answered
@@ -96,6 +101,11 @@ func (s *step) recall(ctx context.Context, known store.Effect) error {
 	if err != nil {
 		return fmt.Errorf("reading the exchange that had the effect: %w", err)
 	}
+	if !conclusive(first.State) {
+		// Something was begun there, and the act that ended it does not say so.
+		s.answered = &draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodePermanent, reasonOutcomeUnknown)}
+		return nil
+	}
 	final, err := s.host.message(ctx, first.Key, store.Sent, first.Final)
 	if err != nil {
 		return err
@@ -113,8 +123,9 @@ func (s *step) recall(ctx context.Context, known store.Effect) error {
 }
 
 // settleEffect records how the exchange that claimed a key ended. A key whose
-// work was refused or stopped, or failed in a way that may pass, is free again:
-// whoever does the work anew meets the same EffectKey.
+// work was refused or stopped, or failed in a way that may pass, is free again,
+// since whoever does the work anew meets the same EffectKey: unless a step was
+// begun that takes no key, which must not be taken twice.
 func (s *step) settleEffect(ctx context.Context) error {
 	key, err := s.effect(ctx)
 	if err != nil || key == "" {
@@ -132,15 +143,36 @@ func (s *step) settleEffect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the effect ledger: %w", err)
 	}
-	told := s.x.State.Error
-	switch outcome := s.x.State.Outcome(); {
-	case outcome.OK(), outcome == protocol.Failed && (told == nil || !told.Retriable):
-		known.Status = store.Ended
-		s.set.Effects = append(s.set.Effects, known)
-	default:
-		s.set.Release = append(s.set.Release, k)
+	kept := conclusive(s.x.State)
+	if !kept {
+		if kept, err = s.host.unrepeatable(ctx, s.x.Key); err != nil {
+			return err
+		}
 	}
+	if !kept {
+		s.set.Release = append(s.set.Release, k)
+		return nil
+	}
+	known.Status = store.Ended
+	s.set.Effects = append(s.set.Effects, known)
 	return nil
+}
+
+// conclusive reports whether the outcome of an exchange answers whoever asks
+// for the same effect again.
+func conclusive(x protocol.Exchange) bool {
+	outcome := x.Outcome()
+	return outcome.OK() || outcome == protocol.Failed && (x.Error == nil || !x.Error.Retriable)
+}
+
+// unrepeatable reports whether the work on an exchange has begun a step that is
+// taken once at most, whatever came of it.
+func (h *Host) unrepeatable(ctx context.Context, k store.Key) (bool, error) {
+	turns, err := h.store.Turns(ctx, k)
+	if err != nil {
+		return false, fmt.Errorf("reading the records of %s: %w", k.Conversation, err)
+	}
+	return slices.ContainsFunc(turns, func(t store.Turn) bool { return t.Kind == store.Called }), nil
 }
 
 // effect is the key of the exchange's effect, "" if it has none: that of the

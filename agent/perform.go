@@ -191,7 +191,7 @@ func (t *turn) runTool(ctx context.Context, c call) ([]byte, error) {
 	case t.record.begun(c.id):
 		// The process died while it ran. It may have had its effect, so it is
 		// not run again, and nobody pretends to know.
-		data = mustJSON(outcome{Outcome: "unknown", Code: envelope.CodePermanent, Reason: "outcome-unknown"})
+		data = mustJSON(outcome{Outcome: "unknown", Code: envelope.CodePermanent, Reason: reasonOutcomeUnknown})
 	default:
 		if err := t.record.write(ctx, store.Called, c.id, struct{}{}); err != nil {
 			return nil, err

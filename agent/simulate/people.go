@@ -137,4 +137,3 @@ func (e *effects) overOnce() (n int) {
 	}
 	return n
 }
-

@@ -34,4 +34,3 @@ func (c Config) shrink(o *outcome) Failure {
 	}
 	return Failure{Seed: o.seed, Violations: last.violations, Faults: list, Traces: last.traces}
 }
-
