@@ -24,10 +24,10 @@ func (h *Host) startJob(k store.Key, opening *envelope.Envelope, since time.Time
 	h.dispatch.enqueue(waiting{key: k, before: since.Add(putOff(head.Priority)), inner: h.inner(head), release: h.hold(k)})
 }
 
-// inner reports whether the opening act was sent by work of this very host,
-// which waits for the answer.
+// inner reports whether work of this very host waits for what the opening act
+// asks for: that work sent it, or it is a question about what the work asked for.
 func (h *Host) inner(opening envelope.Header) bool {
-	return opening.Hop > 0 && h.agents[opening.Sender] != nil
+	return asksBack(opening.Capability) || opening.Hop > 0 && h.agents[opening.Sender] != nil
 }
 
 // rushJob answers a cancel that no run could be told of.
