@@ -12,6 +12,10 @@ import (
 // placeRetry is how long a sender should wait for a place to become free.
 const placeRetry = time.Second
 
+// maxOwn is how many opening acts that the runtime itself answers may wait or be
+// worked on, however much agents have in hand.
+const maxOwn = 256
+
 // places are what an agent with a capacity has to give: one for each exchange
 // that it works on.
 type places struct {
@@ -49,6 +53,12 @@ func (p *places) release(k store.Key) {
 // work that follows holds the places on its own account.
 func (h *Host) occupy(e *envelope.Envelope) (release func(), verdict error) {
 	k := keyOf(e)
+	if h.owns(e) {
+		if !h.dispatch.own.take(k, maxOwn, false) {
+			return func() {}, overloaded("backlog")
+		}
+		return func() { h.dispatch.own.release(k) }, nil
+	}
 	inLine, rule := h.dispatch.admit(k, h.inner(e.Header()))
 	a := h.agents[k.Owner]
 	switch {
@@ -70,6 +80,13 @@ func (h *Host) occupy(e *envelope.Envelope) (release func(), verdict error) {
 // is stored.
 func overloaded(rule string) *guard.Violation {
 	return &guard.Violation{Rule: rule, Answer: guard.Again, Code: envelope.CodeCapacity, Reason: guard.ReasonOverloaded, RetryAfter: placeRetry}
+}
+
+// holdOwn keeps the place of an exchange that the runtime itself answers. Whoever
+// holds must release.
+func (h *Host) holdOwn(k store.Key) (release func()) {
+	h.dispatch.own.take(k, maxOwn, true)
+	return func() { h.dispatch.own.release(k) }
 }
 
 // hold keeps the place of an exchange for work that was accepted, even if more

@@ -34,8 +34,9 @@ type dispatcher struct {
 	order  int64
 	// back are the seats whose work can go on as soon as there is a worker.
 	back []*seat
-	// places are what has been accepted, or is being judged, and waits.
-	places places
+	// places are what has been accepted, or is being judged, and waits; own those
+	// of what the runtime itself answers, which takes none from agents.
+	places, own places
 }
 
 func newDispatcher(h *Host) *dispatcher {
@@ -63,6 +64,8 @@ type waiting struct {
 	place  int
 	// inner: work of this same host asked for it.
 	inner bool
+	// own: the runtime itself answers it.
+	own bool
 	// release frees the places that it holds at its agent.
 	release func()
 }
@@ -127,7 +130,9 @@ func (d *dispatcher) enqueue(w waiting) {
 	}
 	d.order++
 	w.order = d.order
-	d.places.take(w.key, 0, true)
+	if !w.own {
+		d.places.take(w.key, 0, true)
+	}
 	d.queued[w.key] = &w
 	heap.Push(&d.line, &w)
 	d.grant()
@@ -165,7 +170,9 @@ func (d *dispatcher) drop(k store.Key) {
 
 func (d *dispatcher) unqueue(w *waiting) {
 	delete(d.queued, w.key)
-	d.places.release(w.key)
+	if !w.own {
+		d.places.release(w.key)
+	}
 }
 
 // set changes what may run.

@@ -35,7 +35,7 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 			return err
 		}
 		verdict := guard.Admit(view, e)
-		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel && !s.host.owns(e) {
+		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
 			release() // of an earlier try
 			release, verdict = h.occupy(e)
 		}

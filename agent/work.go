@@ -21,7 +21,13 @@ func (h *Host) startJob(k store.Key, opening *envelope.Envelope, since time.Time
 		return
 	}
 	head := opening.Header()
-	h.dispatch.enqueue(waiting{key: k, before: since.Add(putOff(head.Priority)), inner: h.inner(head), release: h.hold(k)})
+	w := waiting{key: k, before: since.Add(putOff(head.Priority)), inner: h.inner(head), own: h.owns(opening)}
+	if w.own {
+		w.release = h.holdOwn(k)
+	} else {
+		w.release = h.hold(k)
+	}
+	h.dispatch.enqueue(w)
 }
 
 // inner reports whether work of this very host waits for what the opening act
