@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -30,7 +31,7 @@ type quarantine struct {
 }
 
 // admit makes room for a letter and returns the keys of those that give way;
-// it reports false when the letter is there.
+// it reports false when the letter is known.
 func (q *quarantine) admit(k store.DeadKey) (evicted []store.DeadKey, fresh bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,12 +45,22 @@ func (q *quarantine) admit(k store.DeadKey) (evicted []store.DeadKey, fresh bool
 	return list[:n], true
 }
 
-// forget takes back a letter that could not be written.
+// forget takes a letter off that is not kept, or not any more.
 func (q *quarantine) forget(k store.DeadKey) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	pair := [2]string{k.Owner, k.Peer}
 	q.kept[pair] = slices.DeleteFunc(q.kept[pair], func(other store.DeadKey) bool { return other == k })
+}
+
+// unwritten takes a letter back that could not be written, and keeps those that
+// were to give way.
+func (q *quarantine) unwritten(k store.DeadKey, evicted []store.DeadKey) {
+	q.forget(k)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	pair := [2]string{k.Owner, k.Peer}
+	q.kept[pair] = slices.Concat(evicted, q.kept[pair])
 }
 
 // recall reads what is kept for the owner, if that was not done yet.
@@ -90,7 +101,11 @@ func (h *Host) isolate(ctx context.Context, v *guard.Violation, e *envelope.Enve
 	if err == nil {
 		evicted, fresh := h.quarantine.admit(k)
 		if !fresh {
-			return
+			if _, err := h.store.DeadLetter(ctx, k); !errors.Is(err, store.ErrNotFound) {
+				return
+			}
+			h.quarantine.forget(k) // it was dropped or swept meanwhile
+			evicted, _ = h.quarantine.admit(k)
 		}
 		l := store.DeadLetter{DeadKey: k, Conversation: e.Conversation(), Reason: v.Reason, LastError: v.Error(),
 			At: h.seam.now(), Envelope: e.WithoutAuth().Bytes()}
@@ -98,7 +113,7 @@ func (h *Host) isolate(ctx context.Context, v *guard.Violation, e *envelope.Enve
 			h.buried(ctx, l)
 			return
 		}
-		h.quarantine.forget(k)
+		h.quarantine.unwritten(k, evicted)
 	}
 	if h.running.Err() == nil {
 		h.report(ctx, StoreFailed, keyOf(e), err, slog.String("message", e.ID()))
