@@ -37,7 +37,8 @@ var ErrSeveral = errors.New("several agents took part: say with Of which is mean
 //     used again, in a new conversation.
 //   - *protocol.TooLargeError: it was done, but the result cannot be told again.
 //   - *protocol.UnknownError of the same conversation: the agent does not know
-//     either, or did not answer; the code and the reason are those of that.
+//     either, such as one that may have forgotten it (permanent, forgotten), or
+//     did not answer; the code and the reason are those of that.
 //
 // A result is held to the contract's schema; one that does not fit is a
 // *protocol.FailedError(validation). The question is an exchange of its own,
@@ -171,7 +172,12 @@ func (h *Host) tooLate(ctx context.Context, x store.Exchange) ([]byte, error) {
 // reconcile asks the peer what became of the exchange.
 func (h *Host) reconcile(ctx context.Context, from *Agent, c *guard.Contract, x store.Exchange, opts []AskOption) ([]byte, error) {
 	opts = append([]AskOption{Correlation(x.Correlation)}, opts...)
-	answer, err := Ask(ctx, from, x.Peer, reconciling, protocol.OutcomeAsked{Conversation: x.Conversation, Protocol: x.State.Protocol}, opts...)
+	opening, err := h.openingOf(ctx, x)
+	if err != nil {
+		return nil, h.cause(ctx, err)
+	}
+	asked := protocol.OutcomeAsked{Conversation: x.Conversation, Protocol: x.State.Protocol, Opened: opening.Timestamp(), ReplyBy: opening.ReplyBy()}
+	answer, err := Ask(ctx, from, x.Peer, reconciling, asked, opts...)
 	if err != nil {
 		return nil, unanswered(x, err)
 	}

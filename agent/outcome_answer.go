@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
@@ -56,7 +57,7 @@ func reconcile(ctx context.Context, j *job) ([]byte, error) {
 	if _, err := protocol.Lookup(in.Protocol); err != nil {
 		return nil, Refuse(envelope.CodeValidation, guard.ReasonUnsupportedProtocol)
 	}
-	x, err := j.host.bar(ctx, j, store.Key{Owner: j.key.Owner, Conversation: in.Conversation, Peer: j.key.Peer}, in.Protocol)
+	x, err := j.host.bar(ctx, j, store.Key{Owner: j.key.Owner, Conversation: in.Conversation, Peer: j.key.Peer}, in)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +77,18 @@ func reconcile(ctx context.Context, j *job) ([]byte, error) {
 }
 
 // bar reads the exchange that the work is asked about. If nothing of it has
-// come, it is ended in the same step: whatever still comes finds that.
-func (h *Host) bar(ctx context.Context, j *job, k store.Key, name string) (store.Exchange, error) {
+// come, it is ended in the same step: whatever still comes finds that. What may
+// have come and been forgotten is not known, and nor is what may come when that
+// end itself is forgotten.
+func (h *Host) bar(ctx context.Context, j *job, k store.Key, in protocol.OutcomeAsked) (store.Exchange, error) {
 	s, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
 		if s.x.Version > 0 {
 			return errNothing
 		}
-		fresh := protocol.Open(name, k.Conversation, k.Owner, k.Peer, protocol.Participant)
+		if !s.host.remembers(in, s.now) {
+			return Fail(envelope.CodePermanent, reasonForgotten)
+		}
+		fresh := protocol.Open(in.Protocol, k.Conversation, k.Owner, k.Peer, protocol.Participant)
 		s.x.State, s.x.Correlation = protocol.Tombstone(fresh), j.header.CorrelationID
 		s.x.EndedAt, s.ended = s.now, true
 		note, err := canonical(protocol.Absence{Asked: j.key.Conversation, Correlation: s.x.Correlation})
@@ -96,6 +102,17 @@ func (h *Host) bar(ctx context.Context, j *job, k store.Key, name string) (store
 		return store.Exchange{}, err
 	}
 	return s.x, nil
+}
+
+// reasonForgotten is why an agent does not know what became of an exchange.
+const reasonForgotten = "forgotten"
+
+// remembers reports whether the host would still know of the exchange if its
+// opening act had come, and will know of its end until that cannot come any more.
+func (h *Host) remembers(in protocol.OutcomeAsked, now time.Time) bool {
+	kept := h.cfg.Retention
+	return kept <= 0 || !in.ReplyBy.IsZero() &&
+		in.Opened.Add(-guard.Skew).After(now.Add(-kept)) && in.ReplyBy.Add(guard.Skew).Before(now.Add(kept))
 }
 
 // tell is what the owner of the exchange, its participant, tells of it.

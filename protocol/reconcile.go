@@ -17,6 +17,11 @@ type OutcomeAsked struct {
 	Conversation string `json:"conversation" jsonschema:"format=uuid"`
 	// Protocol is the one that the exchange follows.
 	Protocol string `json:"protocol" jsonschema:"pattern=^[a-z0-9-]+/v[1-9][0-9]*$,maxLength=72"`
+	// Opened is when its opening act was written, and ReplyBy the deadline of
+	// that: an agent that forgets conversations tells by them whether it may have
+	// forgotten this one.
+	Opened  time.Time `json:"opened,omitzero"`
+	ReplyBy time.Time `json:"reply_by,omitzero"`
 }
 
 // OutcomeAnswered is what the agent knows. C is how the result is carried, as it

@@ -12,7 +12,7 @@ import (
 
 func TestThePublishedQuestionAboutAnOutcomeIsThatOfItsGoType(t *testing.T) {
 	same(t, published(t, protocol.OutcomeName), of[protocol.OutcomeAsked](t, protocol.OutcomeName),
-		protocol.OutcomeAsked{Conversation: "01890a5d-ac96-774b-bcce-b302099a8057", Protocol: protocol.RequestV1})
+		protocol.OutcomeAsked{Conversation: "01890a5d-ac96-774b-bcce-b302099a8057", Protocol: protocol.RequestV1, Opened: noon, ReplyBy: noon})
 }
 
 func TestThePublishedAnswerAboutAnOutcomeIsThatOfItsGoType(t *testing.T) {
