@@ -32,7 +32,8 @@ var ErrQuestionOpen = errors.New("a question of this exchange is open already")
 // did. The answer is held to the question: one that is none of the choices, or
 // does not fit the schema, is *protocol.FailedError(validation). A question that
 // cannot be answered is *protocol.QuestionError, and outside a handler it is
-// ErrOutside. When ctx ends first, the question is withdrawn.
+// ErrOutside. When ctx ends first, the question is withdrawn, and the next one
+// waits until that has come there.
 func AskBack(ctx context.Context, q protocol.QuestionAsked, opts ...AskOption) (protocol.QuestionAnswered, error) {
 	var none protocol.QuestionAnswered
 	j := jobOf(ctx)
@@ -85,8 +86,17 @@ func (j *job) askBack(ctx context.Context, q *question) (answer []byte, conversa
 		return nil, "", fmt.Errorf("reading what was asked: %w", err)
 	}
 	for _, x := range children {
-		if asksBack(x.State.Capability) && !x.State.Done() && x.Conversation != conversation {
+		if !asksBack(x.State.Capability) || x.State.Done() || x.Conversation == conversation {
+			continue
+		}
+		if x.State.Cancel == "" {
 			return nil, "", ErrQuestionOpen
+		}
+		// It was withdrawn, and is out of the way as soon as that is known there.
+		if _, err := j.host.wait(ctx, x.Key); err != nil && ctx.Err() != nil {
+			return nil, "", context.Cause(ctx)
+		} else if errors.Is(err, ErrStopped) {
+			return nil, "", err
 		}
 	}
 	final, err := q.ask(ctx)
