@@ -99,10 +99,20 @@ func (h *Host) dismiss(a *assembly) {
 	}
 }
 
+// initiated are the exchanges of a conversation that its owner opened. Whoever knows
+// its id can open others under it, which are no part of what the owner is about.
+func (h *Host) initiated(ctx context.Context, k store.Key) ([]store.Exchange, error) {
+	all, err := h.store.Exchanges(ctx, k.Owner, k.Conversation)
+	if err != nil {
+		return nil, fmt.Errorf("reading conversation %s: %w", k.Conversation, err)
+	}
+	return slices.DeleteFunc(all, func(x store.Exchange) bool { return x.State.Role != protocol.Initiator }), nil
+}
+
 // assemble makes the assembly of a conversation from the store.
 func (h *Host) assemble(ctx context.Context, k store.Key) (*assembly, error) {
 	ctx = context.WithoutCancel(ctx)
-	exchanges, err := h.store.Exchanges(ctx, k.Owner, k.Conversation)
+	exchanges, err := h.initiated(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -326,9 +336,9 @@ func (h *Host) conclusion(ctx context.Context, a *assembly, all []*step) (protoc
 	a.mu.Lock()
 	c := protocol.Conclusion{Awards: a.binding.Awards, Reduction: a.reduced}
 	a.mu.Unlock()
-	exchanges, err := h.store.Exchanges(ctx, a.key.Owner, a.key.Conversation)
+	exchanges, err := h.initiated(ctx, a.key)
 	if err != nil {
-		return c, fmt.Errorf("reading conversation %s: %w", a.key.Conversation, err)
+		return c, err
 	}
 	for _, x := range exchanges {
 		if i := slices.IndexFunc(all, func(s *step) bool { return s.x.Key == x.Key }); i >= 0 {

@@ -196,7 +196,7 @@ func (v *auction[Call, Bid]) refresh(ctx context.Context, a *assembly, all bool)
 	ctx = context.WithoutCancel(ctx)
 	moved := a.take()
 	if all {
-		exchanges, err := v.host.store.Exchanges(ctx, v.party.Owner, v.party.Conversation)
+		exchanges, err := v.host.initiated(ctx, v.party)
 		if err != nil {
 			return err
 		}

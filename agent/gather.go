@@ -104,7 +104,7 @@ func ResumeGather[In, Contribution any](ctx context.Context, from *Agent, conver
 		return none, err
 	}
 	k := store.Key{Owner: from.URI(), Conversation: conversation}
-	exchanges, err := from.host.store.Exchanges(ctx, k.Owner, conversation)
+	exchanges, err := from.host.initiated(ctx, k)
 	if err == nil && len(exchanges) == 0 {
 		err = store.ErrNotFound
 	}
@@ -202,9 +202,9 @@ func (h *Host) gathered(ctx context.Context, k store.Key) (protocol.Terminal, pr
 		r, owing := a.reduced, len(a.owing)
 		a.mu.Unlock()
 		if r != nil && owing == 0 {
-			exchanges, err := h.store.Exchanges(context.WithoutCancel(ctx), k.Owner, k.Conversation)
+			exchanges, err := h.initiated(context.WithoutCancel(ctx), k)
 			if err != nil {
-				return "", *r, fmt.Errorf("reading conversation %s: %w", k.Conversation, h.cause(context.WithoutCancel(ctx), err))
+				return "", *r, h.cause(context.WithoutCancel(ctx), err)
 			}
 			return closed(exchanges, r), *r, nil
 		}
@@ -259,13 +259,7 @@ func (h *Host) reduce(ctx context.Context, a *assembly, now time.Time) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	var reduction protocol.Reduction
-	read := func() ([]store.Exchange, error) {
-		exchanges, err := h.store.Exchanges(ctx, a.key.Owner, a.key.Conversation)
-		if err != nil {
-			return nil, fmt.Errorf("reading conversation %s: %w", a.key.Conversation, err)
-		}
-		return exchanges, nil
-	}
+	read := func() ([]store.Exchange, error) { return h.initiated(ctx, a.key) }
 	fenced, before := false, false
 	// A receipt of the fence may be back before this returns: it waits.
 	a.ending.Lock()
@@ -407,11 +401,8 @@ func (h *Host) disband(ctx context.Context, k store.Key) {
 // cancelled.
 func (h *Host) withdrawAll(ctx context.Context, k store.Key) error {
 	read := func() ([]store.Exchange, error) {
-		exchanges, err := h.store.Exchanges(ctx, k.Owner, k.Conversation)
-		if err != nil {
-			return nil, fmt.Errorf("reading conversation %s: %w", k.Conversation, err)
-		}
-		return slices.DeleteFunc(exchanges, func(x store.Exchange) bool { return !cancellable(x.State) }), nil
+		exchanges, err := h.initiated(ctx, k)
+		return slices.DeleteFunc(exchanges, func(x store.Exchange) bool { return !cancellable(x.State) }), err
 	}
 	_, err := h.steps(ctx, h.seam.now(), read, func(all []*step) error {
 		for _, s := range all {

@@ -53,7 +53,8 @@ const (
 
 // Export writes the trace of an ended conversation from its initiator's log. The log must be whole and in order, and the
 // exchanges all of the initiator's in that conversation. It replays the log first, and judges the trace last: what it
-// returns is valid.
+// returns is valid. What a stranger opened under the conversation's id is no part of the trace, but of the state whose
+// digest the terminal has.
 //
 // A participant's log gives ErrPartialView, a conversation that has not ended ErrLive, nothing at all ErrNothing. A log that
 // differs from its own fold or from the rows gives a *Divergence, one with a number missing a *HoleError, and one whose
@@ -63,15 +64,16 @@ func Export(log []store.Entry, exchanges []store.Exchange) (Trace, error) {
 	if err != nil {
 		return Trace{}, err
 	}
-	for _, x := range exchanges {
-		switch {
-		case x.State.Role != protocol.Initiator:
-			return Trace{}, fmt.Errorf("conversation %s at %s: %w", x.Conversation, x.Owner, ErrPartialView)
-		case !x.State.Done() || replayed.Terminal == "":
+	own := slices.DeleteFunc(slices.Clone(exchanges), func(x store.Exchange) bool { return x.State.Role != protocol.Initiator })
+	if len(own) == 0 {
+		return Trace{}, fmt.Errorf("conversation %s at %s: %w", replayed.Conversation, replayed.Owner, ErrPartialView)
+	}
+	for _, x := range own {
+		if !x.State.Done() || replayed.Terminal == "" {
 			return Trace{}, fmt.Errorf("conversation %s at %s: %w", x.Conversation, x.Owner, ErrLive)
 		}
 	}
-	e := newExporter(log, exchanges)
+	e := newExporter(log, exchanges, own)
 	for _, entry := range log {
 		if err := e.enter(entry); err != nil {
 			return Trace{}, err
@@ -91,7 +93,7 @@ func Export(log []store.Entry, exchanges []store.Exchange) (Trace, error) {
 // exporter folds a log once more and writes down what counts.
 type exporter struct {
 	*fold
-	rows        []store.Exchange
+	rows        []store.Exchange // the owner's
 	trace       Trace
 	capability  string
 	ids         map[string]string // exported id by message id; copies of a group share one
@@ -105,15 +107,20 @@ type exporter struct {
 	lastReplyBy time.Time
 }
 
-func newExporter(log []store.Entry, rows []store.Exchange) *exporter {
-	first := rows[0]
+func newExporter(log []store.Entry, rows, own []store.Exchange) *exporter {
+	first := own[0]
 	e := &exporter{
-		fold: newFold(first.Owner, first.Conversation, rows), rows: rows, capability: first.State.Capability, ids: map[string]string{},
+		fold: newFold(first.Owner, first.Conversation, rows), rows: own, capability: first.State.Capability, ids: map[string]string{},
 		groups: map[string]int{}, sequences: map[string]int64{}, generations: map[string]int64{},
 	}
 	e.trace = Trace{
 		SchemaVersion: Version, ProtocolID: first.State.Protocol, ConversationID: first.Conversation, Epoch: 1, Scope: first.Correlation,
-		ObservedAt: At(log[len(log)-1].At), TruthEffect: None, AuthorityEffect: None,
+		TruthEffect: None, AuthorityEffect: None,
+	}
+	for _, entry := range log {
+		if !e.foreign(entry.Peer) {
+			e.trace.ObservedAt = At(entry.At)
+		}
 	}
 	return e
 }

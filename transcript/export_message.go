@@ -13,6 +13,10 @@ import (
 
 // enter folds one entry and exports what it says.
 func (e *exporter) enter(entry store.Entry) error {
+	if e.foreign(entry.Peer) {
+		_, err := e.apply(entry)
+		return err
+	}
 	late := e.fenced // before this entry
 	if err := e.hole(entry); err != nil {
 		return err
@@ -37,8 +41,6 @@ func (e *exporter) enter(entry store.Entry) error {
 		if e.reduction == nil { // after it, a timer only ends the wait for a member in the step of the decision
 			e.trigger = nil
 		}
-		return nil
-	case store.Absent: // a stranger's, in a conversation of the owner's: it led to nothing
 		return nil
 	}
 	m := out.message

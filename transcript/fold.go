@@ -40,6 +40,7 @@ type fold struct {
 	reduction                     *protocol.Reduction
 	fence                         *envelope.Fence
 	acks                          []string
+	initiates                     bool // one of the exchanges at least is the owner's
 	fenced, concluded             bool
 	terminal                      protocol.Terminal
 }
@@ -65,6 +66,7 @@ func newFold(owner, conversation string, rows []store.Exchange) *fold {
 		x.MaxRounds = row.State.MaxRounds
 		f.exchanges[row.Peer] = x
 		f.protocol = x.Protocol
+		f.initiates = f.initiates || x.Role == protocol.Initiator
 	}
 	return f
 }
@@ -186,9 +188,15 @@ func (f *fold) keep(e store.Entry, out folded) {
 	} else {
 		f.received[e.Peer] = append(f.received[e.Peer], act)
 	}
-	if fence := m.Header().Fence; fence != nil {
+	if fence := m.Header().Fence; fence != nil && !f.foreign(e.Peer) {
 		f.fence, f.fenced = fence, true
 	}
+}
+
+// foreign tells whether the exchange with the peer is one that a stranger opened under the id of a conversation of the
+// owner's. It moves like any other and is part of the state, but nothing that concerns the conversation as a whole.
+func (f *fold) foreign(peer string) bool {
+	return peer != "" && f.initiates && f.exchanges[peer].Role != protocol.Initiator
 }
 
 func (f *fold) ended(e store.Entry, before, after protocol.Exchange) {
@@ -294,7 +302,7 @@ func (f *fold) reduce(e store.Entry) error {
 
 func (f *fold) cancelAsked() bool {
 	for _, x := range f.exchanges {
-		if x.CancelAsked {
+		if x.Role == protocol.Initiator && x.CancelAsked {
 			return true
 		}
 	}

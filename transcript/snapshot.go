@@ -40,7 +40,7 @@ func (f *fold) snapshot() protocol.Snapshot {
 // recorded is the semantic state as the store has it: states from the rows, acts and decisions from what the entries of
 // the log say that they led to. No table is asked. Entries must have been read before, so that their messages decode.
 func recorded(log []store.Entry, rows []store.Exchange) (protocol.Snapshot, error) {
-	r := recording{sent: map[string][]protocol.Numbered{}, received: map[string][]protocol.Numbered{}, given: map[string]protocol.Contribution{}}
+	r := recording{sent: map[string][]protocol.Numbered{}, received: map[string][]protocol.Numbered{}, given: map[string]protocol.Contribution{}, foreign: foreign(rows)}
 	for _, e := range log {
 		if err := r.enter(e); err != nil {
 			return protocol.Snapshot{}, err
@@ -67,6 +67,20 @@ type recording struct {
 	fence          *envelope.Fence
 	acks           []string
 	fenced         bool
+	foreign        map[string]bool // peers whose exchange a stranger opened under the id of the owner's conversation
+}
+
+func foreign(rows []store.Exchange) map[string]bool {
+	peers := map[string]bool{}
+	for _, row := range rows {
+		if row.State.Role != protocol.Initiator {
+			peers[row.Peer] = true
+		}
+	}
+	if len(peers) == len(rows) { // the owner takes part in the conversation of another
+		return nil
+	}
+	return peers
 }
 
 func (r *recording) enter(e store.Entry) error {
@@ -106,7 +120,7 @@ func (r *recording) enter(e store.Entry) error {
 			r.given[m.ID()] = protocol.Contribute(m)
 		}
 	}
-	if fence := m.Header().Fence; fence != nil {
+	if fence := m.Header().Fence; fence != nil && !r.foreign[e.Peer] {
 		r.fence, r.fenced = fence, true
 	}
 	return nil
