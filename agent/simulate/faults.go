@@ -71,6 +71,12 @@ var odds = map[Kind]float64{
 // which of the times that it could.
 type Fault string
 
+// Kind is the first word of its name.
+func (f Fault) Kind() Kind {
+	kind, _, _ := strings.Cut(string(f), " ")
+	return Kind(kind)
+}
+
 // faults decides what goes wrong. A decision follows from the seed, the place
 // and the number of the occasion alone, so that leaving one accident out leaves
 // the others where they are as far as can be.

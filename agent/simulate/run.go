@@ -69,7 +69,7 @@ type Result struct {
 	Digest string `json:"result_digest"`
 	// Failures are worlds that broke a promise, each with few accidents that
 	// suffice.
-	Failures []Failure `json:"failures,omitempty"`
+	Failures []Failure `json:"failures"`
 }
 
 // Failure is a world that broke a promise.
@@ -110,6 +110,11 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	for _, k := range c.Kinds {
 		if !slices.Contains(Kinds(), k) {
 			return Result{}, fmt.Errorf("simulate: fault %q is unknown: there are %v", k, Kinds())
+		}
+	}
+	for _, f := range c.Only {
+		if !slices.Contains(Kinds(), f.Kind()) {
+			return Result{}, fmt.Errorf("simulate: %q names no accident: it begins with one of %v", f, Kinds())
 		}
 	}
 	start := time.Now()
@@ -170,7 +175,7 @@ func (c Config) world(on *stage, seed uint64, only map[Fault]bool) *outcome {
 }
 
 func (c Config) sum(outcomes []*outcome) Result {
-	r := Result{Worlds: len(outcomes), Terminals: map[string]int{}, Outcomes: map[string]int{}, Violations: map[string]int{}}
+	r := Result{Worlds: len(outcomes), Terminals: map[string]int{}, Outcomes: map[string]int{}, Violations: map[string]int{}, Failures: []Failure{}}
 	for p := range Properties() {
 		r.Violations[p] = 0
 	}

@@ -120,7 +120,7 @@ func TestWithoutTheLedgerEffectsAreHadTwice(t *testing.T) {
 }
 
 func TestWrongSettingsAreErrors(t *testing.T) {
-	for _, c := range []simulate.Config{{Protocol: "chess/v1"}, {Protocol: protocol.AdvertiseV1}, {Kinds: []simulate.Kind{"plague"}}} {
+	for _, c := range []simulate.Config{{Protocol: "chess/v1"}, {Protocol: protocol.AdvertiseV1}, {Kinds: []simulate.Kind{"plague"}}, {Only: []simulate.Fault{"plague p0 1"}}} {
 		if _, err := simulate.Run(t.Context(), c); err == nil {
 			t.Errorf("%+v is taken", c)
 		}

@@ -23,7 +23,7 @@ func TestSimulatePrintsWhatItFound(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &members); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"worlds", "seconds", "terminals", "violations", "effects_over_once", "unfinished", "digest_mismatches", "result_digest"} {
+	for _, name := range []string{"worlds", "seconds", "terminals", "violations", "effects_over_once", "unfinished", "digest_mismatches", "result_digest", "failures"} {
 		if _, ok := members[name]; !ok {
 			t.Errorf("there is no %q in %s", name, got.stdout)
 		}
@@ -78,6 +78,7 @@ func TestMistakesAboutASimulationAreUsage(t *testing.T) {
 		"--faults plague":     "plague",
 		"--protocol chess/v1": "request/v1",
 		"--worlds 0":          "at least 1",
+		"--only plague":       "names no accident",
 		"extra":               "unknown command",
 	} {
 		got := runCommand(t, "", append([]string{"simulate"}, strings.Fields(args)...)...)
