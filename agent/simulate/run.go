@@ -171,6 +171,9 @@ func (c Config) world(on *stage, seed uint64, only map[Fault]bool) *outcome {
 	digest := sha256.Sum256([]byte(w.remember(sides)))
 	w.end()
 	w.tally.Accidents = len(w.faults.happened)
+	if len(w.violations) == 0 {
+		w.traces, w.faults.happened = nil, nil // nobody asks for them
+	}
 	return &outcome{seed: seed, violations: w.violations, happened: w.faults.happened, traces: w.traces, digest: digest, tally: w.tally}
 }
 
