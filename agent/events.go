@@ -148,11 +148,15 @@ func (w *watcher) acts(ctx context.Context, sub *subscription, waiting []Event) 
 	if err != nil {
 		return fail(err)
 	}
+	// The exchange may have ended since it was read: then the log says so, and
+	// nothing else will.
+	over := x.State.Done()
 	for _, entry := range log {
 		w.last = entry.Index
 		if entry.Peer != w.key.Peer {
 			continue
 		}
+		over = over || entry.To.Done()
 		if entry.To.Done() && !entry.From.Done() {
 			for _, e := range append(waiting, sub.take()...) {
 				if e != nil && !w.yield(e, nil) {
@@ -168,7 +172,7 @@ func (w *watcher) acts(ctx context.Context, sub *subscription, waiting []Event) 
 			return false
 		}
 	}
-	return !x.State.Done()
+	return !over
 }
 
 func acted(entry store.Entry) (*Acted, error) {

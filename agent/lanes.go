@@ -18,6 +18,7 @@ type outgoing struct {
 	// busy are the names of what is in hand, sending how many of them are sends,
 	// and to how many of those go to each receiver.
 	busy    map[string]bool
+	begun   int // how often something was taken in hand
 	sending int
 	to      map[string]int
 }
@@ -34,6 +35,7 @@ func (o *outgoing) take(name string) bool {
 		return false
 	}
 	o.busy[name] = true
+	o.begun++
 	return true
 }
 
@@ -73,6 +75,13 @@ func (o *outgoing) holds(name string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.busy[name]
+}
+
+// inHand reports whether anything is in hand, and how often anything was.
+func (o *outgoing) inHand() (busy bool, begun int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.busy) > 0, o.begun
 }
 
 func messageName(row store.Outbox) string { return "message " + row.Owner + row.MessageID }
@@ -124,13 +133,20 @@ func (h *Host) postOne(ctx context.Context, row store.Outbox, now time.Time) (ok
 }
 
 // unsent reports whether a message could be sent now, or is being sent.
-func (h *Host) unsent(ctx context.Context) bool {
-	h.out.mu.Lock()
-	busy := len(h.out.busy)
-	h.out.mu.Unlock()
-	if busy > 0 {
+//
+// A message that is taken in hand is no longer due, so what is in hand is looked
+// at before and after what is due: one that was taken, and perhaps sent, in
+// between may have let another one up.
+func (h *Host) unsent(ctx context.Context) (sendable bool) {
+	busy, before := h.out.inHand()
+	if busy {
 		return true
 	}
+	defer func() {
+		if busy, after := h.out.inHand(); busy || after != before {
+			sendable = true
+		}
+	}()
 	due, err := h.store.Due(ctx, h.owners, h.seam.now(), dueBatch)
 	if err != nil {
 		return false
