@@ -69,8 +69,9 @@ func ExamplePriority() {
 
 // A handler that fails leaves nobody at work for it.
 func ExampleStart_inAHandler() {
-	stopped := make(chan error, 1)
+	begun, stopped := make(chan struct{}), make(chan error, 1)
 	roaster := agent.New("roaster", agent.Handle(Buy, func(ctx context.Context, _ Order) (Ticket, error) {
+		close(begun)
 		<-ctx.Done()
 		stopped <- context.Cause(ctx)
 		return Ticket{}, ctx.Err()
@@ -80,6 +81,7 @@ func ExampleStart_inAHandler() {
 		if _, err := agent.Start(ctx, bar, "roaster", Buy, o); err != nil {
 			return Ticket{}, err
 		}
+		<-begun // else the cancel overtakes the order, and nothing of it begins
 		return Ticket{}, agent.Fail(envelope.CodePermanent, "no-milk")
 	}))
 	guest := agent.New("guest")
