@@ -77,7 +77,9 @@ func TestAnAgentThatForgetsTellsAsNeverSeenOnlyWhatItWouldRemember(t *testing.T)
 				at(tt.wait)
 				cut.Store(false)
 				_, err = agent.Outcome(t.Context(), planner, tt.contract, x.ID())
-				if got := looked(err); got != tt.want {
+				if got := looked(err); got == "<nil>" && !tt.arrives && runs.Load() == 1 {
+					return // it came just before the question
+				} else if got != tt.want {
 					t.Errorf("Outcome = %s, want %s (it ran %d times)", got, tt.want, runs.Load())
 				}
 			})
