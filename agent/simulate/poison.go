@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
+	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
 )
 
@@ -22,8 +24,8 @@ func (l link) poison(genuine *envelope.Envelope, data []byte, how float64) {
 	forged := attempts[int(how*float64(len(attempts)))]
 	before := l.to.states(genuine.Receiver())
 	replies, err := l.to.host.Deliver(context.Background(), forged.data)
-	if !l.to.up || err != nil && crashed(err) {
-		return // an accident of its own
+	if !l.to.up || crashed(err) || errors.Is(err, agent.ErrStopped) {
+		return // an accident of its own, or a host that stops
 	}
 	w.tally.Forgeries++
 	if after := l.to.states(genuine.Receiver()); !slices.Equal(before, after) {
