@@ -93,7 +93,7 @@ func wired(t *testing.T, cfg agent.Config, w *down, flights *agent.Agent) (*agen
 	if err := a.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { audit(t, a); _ = a.Stop(context.Background()) })
+	endsWell(t, a)
 	b.Connect(agent.PeerHost(a))
 	return planner, a, b
 }
@@ -202,7 +202,7 @@ func TestASlowReceiverDelaysNobodyElse(t *testing.T) {
 		if err := a.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = a.Stop(context.Background()) })
+		endsWell(t, a)
 		b.Connect(agent.PeerHost(a))
 		c.Connect(agent.PeerHost(a))
 		for range 500 {

@@ -38,7 +38,9 @@ func (f fickle) Send(ctx context.Context, data []byte) ([][]byte, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	case 2:
-		_, _ = f.Transport.Send(ctx, data)
+		if _, err := f.Transport.Send(ctx, data); err != nil {
+			return nil, err
+		}
 		return nil, errors.New("lost the answer")
 	}
 	return [][]byte{[]byte("no envelope")}, nil

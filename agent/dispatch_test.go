@@ -36,7 +36,7 @@ func bounded(t *testing.T, cfg agent.Config, others ...*agent.Agent) (*agent.Age
 		t.Fatal(err)
 	}
 	a.Connect(agent.PeerHost(b))
-	t.Cleanup(func() { audit(t, b); _ = b.Stop(context.Background()) })
+	endsWell(t, b)
 	return planner, a, b
 }
 

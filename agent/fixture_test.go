@@ -63,6 +63,13 @@ func beginWith(t *testing.T, clock agent.Clock, s store.Store, others []*agent.H
 	if err := h.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	endsWell(t, h)
+	return h
+}
+
+// endsWell has the host audited and stopped when the test ends.
+func endsWell(t *testing.T, h *agent.Host) {
+	t.Helper()
 	t.Cleanup(func() {
 		audit(t, h)
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -71,7 +78,6 @@ func beginWith(t *testing.T, clock agent.Clock, s store.Store, others []*agent.H
 			t.Error(err)
 		}
 	})
-	return h
 }
 
 // pair starts two hosts that know each other: the planner's and the others'.

@@ -47,14 +47,14 @@ func TestWorkThatHadBegunWhenItsHostDiedIsNotToldAsIfItHadNotNorDoneAgain(t *tes
 				b = begin(t, nil, open(t, path), flights())
 				agent.Introduce(a, b)
 				go func() {
-					time.Sleep(10500 * time.Millisecond)
+					at(10500 * time.Millisecond)
 					agent.Introduce(a, beginWith(t, nil, open(t, path), []*agent.Host{a}, flights()))
 				}()
 				_, err := agent.Ask(t.Context(), planner, "flights", book, seat, agent.Within(10*time.Second), agent.Key("trip"))
 				if _, unknown := errors.AsType[*protocol.UnknownError](err); !unknown {
 					t.Errorf("Ask = %v (%T), want that it is not known: the seat was charged", err, err)
 				}
-				time.Sleep(30 * time.Second)
+				at(30 * time.Second)
 				_, err = agent.Ask(t.Context(), planner, "flights", book, seat, agent.Within(10*time.Second), agent.Key("trip"))
 				if bank.total() != 1 {
 					t.Errorf("the seat was charged %d times under one key, the second answer is %v", bank.total(), err)

@@ -82,7 +82,7 @@ func (s scene) play(t *testing.T, seen agent.Observer) {
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = h.Stop(context.Background()) })
+		endsWell(t, h)
 		return h
 	}
 	a, b := host(planner), host(other)

@@ -41,7 +41,7 @@ func TestAnAgentThatForgetsTellsAsNeverSeenOnlyWhatItWouldRemember(t *testing.T)
 				if err := b.Start(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				t.Cleanup(func() { _ = b.Stop(context.Background()) })
+				endsWell(t, b)
 				var cut atomic.Bool
 				cut.Store(true)
 				a.Connect(agent.PeerHost(b).Through(func(next agent.Transport) agent.Transport {

@@ -61,7 +61,7 @@ func sweeping(t *testing.T, retention time.Duration) (*agent.Host, *broom, *agen
 	if err := h.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = h.Stop(context.Background()) })
+	endsWell(t, h)
 	synctest.Wait()
 	return h, b, c
 }
@@ -162,7 +162,7 @@ func TestWhatHasEndedIsForgottenAfterItsRetention(t *testing.T) {
 					if err := h.Start(t.Context()); err != nil {
 						t.Fatal(err)
 					}
-					t.Cleanup(func() { _ = h.Stop(context.Background()) })
+					endsWell(t, h)
 					hosts = append(hosts, h)
 				}
 				agent.Introduce(hosts...)
