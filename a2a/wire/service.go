@@ -24,6 +24,9 @@ type Call struct {
 	// LastEventID is the id of the last event that the client has of a stream it
 	// comes back to, "" if it begins.
 	LastEventID string
+	// Token is what a Parley peer proves itself with on calls that carry no
+	// envelope, "" if there is none.
+	Token string
 	// Traceparent and Tracestate are the W3C trace context of the call.
 	Traceparent, Tracestate string
 }
