@@ -3,9 +3,11 @@ package store
 import "fmt"
 
 // Check returns an error if the set contradicts itself: it moves an exchange
-// twice, an exchange's parent belongs to another owner, an outbox row has a
-// priority that is none, or an answer has no time. That is a mistake of the program, which no second try
-// mends. Engines call it before they write.
+// twice, an exchange's parent belongs to another owner, a mailbox has no task
+// to be read under, something noted has no message id, no note or an envelope,
+// an outbox row has a priority that is none, or an answer has no time. That is
+// a mistake of the program, which no second try mends. Engines call it before
+// they write.
 func (w WriteSet) Check() error {
 	moved := make(map[Key]bool, len(w.Exchanges))
 	for _, x := range w.Exchanges {
@@ -16,7 +18,16 @@ func (w WriteSet) Check() error {
 		if x.Parent != (Key{}) && x.Parent.Owner != x.Owner {
 			return fmt.Errorf("%s: its parent belongs to %s", what, x.Parent.Owner)
 		}
+		if x.Mailbox && x.Task == "" {
+			return fmt.Errorf("%s: it is a mailbox and has no task", what)
+		}
 		moved[x.Key] = true
+	}
+	for _, e := range w.Entries {
+		if e.Kind == Noted && (e.MessageID == "" || len(e.Note) == 0 || len(e.Envelope) > 0) {
+			return fmt.Errorf("append to the log of %s in conversation %s: what is noted has a message id and a note and no envelope",
+				e.Owner, e.Conversation)
+		}
 	}
 	for _, o := range w.Outbox {
 		if _, known := RankOf(o.Priority); !known {

@@ -44,9 +44,21 @@ type Exchange struct {
 	// Final is the message id of the act or receipt that ended the exchange,
 	// "" while it is live or if a timer ended it.
 	Final string
-	// OpenedAt and EndedAt are when the first and the last step were taken.
+	// Task is what the carrier calls the exchange when one side reads there what
+	// the other commits; "" where acts are sent. A question about an exchange has
+	// that one's.
+	Task string
+	// Mailbox: the peer reads the owner's acts under Task; they have no outbox
+	// rows.
+	Mailbox bool
+	// OpenedAt is when the first step was taken, EndedAt when the one that ended
+	// the exchange.
 	OpenedAt time.Time
 	EndedAt  time.Time
+	// MovedAt is when the last step was taken, by the host's clock even for a
+	// timer that fired late. The host sets it; that of an exchange of a store from
+	// before it was kept is when the exchange ended or, if it is live, was opened.
+	MovedAt time.Time
 }
 
 // ConversationState sums up the exchanges of a conversation.
@@ -73,7 +85,7 @@ type Conversation struct {
 	OpenedAt time.Time
 	// EndedAt is when the last one ended, zero while one is live.
 	EndedAt time.Time
-	// Messages counts the log entries that have a message.
+	// Messages counts the log entries that have a message id.
 	Messages int
 }
 
@@ -106,6 +118,10 @@ const (
 	// has ended. The entry is the local fence of a conversation that sends
 	// none; its note is a protocol.Closing.
 	Concluded EntryKind = "concluded"
+	// Noted: what a peer that speaks another protocol said about its exchange
+	// while nothing was asked. It moves nothing. The entry has a MessageID and no
+	// Envelope; its note is the carrier's.
+	Noted EntryKind = "noted"
 )
 
 // Entry is one record of a conversation's log.
@@ -123,13 +139,13 @@ type Entry struct {
 	From  protocol.State
 	To    protocol.State
 	// MessageID, Digest and Envelope are of the message, empty for a timer.
-	// The envelope is canonical and carries no auth.
+	// The envelope is canonical and carries no auth; what was noted has none.
 	MessageID string
 	Digest    envelope.Digest
 	Envelope  []byte
 	// Reason is why a message was rejected.
 	Reason string
-	// Note is what an entry without a message says, canonical JSON.
+	// Note is what an entry without an envelope says, canonical JSON.
 	Note []byte
 	// Hash chains the entries of one log: sha256 over the previous entry's
 	// hash and this entry.

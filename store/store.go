@@ -106,6 +106,16 @@ type Store interface {
 	// Correlated lists the owner's exchanges of one business exchange, in the
 	// order in which they were opened.
 	Correlated(ctx context.Context, owner, correlation string) ([]Exchange, error)
+	// Tasks lists the owner's exchanges under a task in the order in which they
+	// were opened: the one that it is, then the questions about it. There are none
+	// under "".
+	Tasks(ctx context.Context, owner, task string) ([]Exchange, error)
+	// Mailboxes lists exchanges of the owner whose acts the peer reads, without
+	// the questions about them, which have a parent. The one that moved last comes
+	// first, and of those that moved at one time the one whose task is less.
+	Mailboxes(ctx context.Context, q MailboxQuery) ([]Exchange, error)
+	// CountMailboxes counts what Mailboxes lists without After and Limit.
+	CountMailboxes(ctx context.Context, q MailboxQuery) (int, error)
 	Inbox(ctx context.Context, k InboxKey) (Inbox, error)
 	// Log lists the entries of a conversation in the owner's log whose index
 	// is greater than after, in order.
@@ -143,11 +153,34 @@ type Store interface {
 	Commands(ctx context.Context, owners []string, limit int) ([]Command, error)
 	Command(ctx context.Context, id string) (Command, error)
 
+	// Pin returns the key that an agent was first met with. The first call for a
+	// URI keeps the candidate, later calls return what was kept.
+	Pin(ctx context.Context, candidate Pin) (Pin, error)
+	// Pinned returns the pin of an agent.
+	Pinned(ctx context.Context, uri string) (Pin, error)
+	// Unpin forgets the pin of an agent, so that the next key counts as the first.
+	// It returns ErrNotFound if there is none.
+	Unpin(ctx context.Context, uri string) error
+
+	// PutCallback writes a callback whole, whether it is new or not.
+	PutCallback(ctx context.Context, c Callback) error
+	Callback(ctx context.Context, k CallbackKey) (Callback, error)
+	// Callbacks lists the callbacks of a task of the owner by ID or, when task is
+	// "", those of all its tasks that are not Done, by task and ID.
+	Callbacks(ctx context.Context, owner, task string) ([]Callback, error)
+	// DeleteCallback forgets a callback, or returns ErrNotFound.
+	DeleteCallback(ctx context.Context, k CallbackKey) error
+	// AdvanceCallback writes Place, Done, Attempt and NextAt of a callback that
+	// still has the Config it was read with. It returns ErrNotFound if it has
+	// another or is gone.
+	AdvanceCallback(ctx context.Context, c Callback) error
+
 	// Sweep forgets what nobody needs any more at now, at most limit of each:
 	// settled inbox rows and ended effects whose ExpiresAt has come, and, unless
 	// before is zero, commands that were done and dead letters that were buried
 	// before it, and conversations all of whose exchanges ended before it. With
-	// a conversation go its exchanges, log, turns and outbox rows, all at once.
+	// a conversation go its exchanges, log, turns and outbox rows, all at once, and
+	// with the last exchange under a task the callbacks of that task.
 	//
 	// A conversation is kept whole, however old, while anything leans on it: a
 	// live exchange that its work started or whose work started it, an effect

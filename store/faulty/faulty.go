@@ -108,6 +108,18 @@ func (f faulty) Correlated(ctx context.Context, owner, correlation string) ([]st
 	return ask(f, "Correlated", func() ([]store.Exchange, error) { return f.s.Correlated(ctx, owner, correlation) })
 }
 
+func (f faulty) Tasks(ctx context.Context, owner, task string) ([]store.Exchange, error) {
+	return ask(f, "Tasks", func() ([]store.Exchange, error) { return f.s.Tasks(ctx, owner, task) })
+}
+
+func (f faulty) Mailboxes(ctx context.Context, q store.MailboxQuery) ([]store.Exchange, error) {
+	return ask(f, "Mailboxes", func() ([]store.Exchange, error) { return f.s.Mailboxes(ctx, q) })
+}
+
+func (f faulty) CountMailboxes(ctx context.Context, q store.MailboxQuery) (int, error) {
+	return ask(f, "CountMailboxes", func() (int, error) { return f.s.CountMailboxes(ctx, q) })
+}
+
 func (f faulty) Inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error) {
 	return ask(f, "Inbox", func() (store.Inbox, error) { return f.s.Inbox(ctx, k) })
 }
@@ -162,6 +174,38 @@ func (f faulty) Commands(ctx context.Context, owners []string, limit int) ([]sto
 
 func (f faulty) Command(ctx context.Context, id string) (store.Command, error) {
 	return ask(f, "Command", func() (store.Command, error) { return f.s.Command(ctx, id) })
+}
+
+func (f faulty) Pin(ctx context.Context, candidate store.Pin) (store.Pin, error) {
+	return ask(f, "Pin", func() (store.Pin, error) { return f.s.Pin(ctx, candidate) })
+}
+
+func (f faulty) Pinned(ctx context.Context, uri string) (store.Pin, error) {
+	return ask(f, "Pinned", func() (store.Pin, error) { return f.s.Pinned(ctx, uri) })
+}
+
+func (f faulty) Unpin(ctx context.Context, uri string) error {
+	return tell(f, "Unpin", func() error { return f.s.Unpin(ctx, uri) })
+}
+
+func (f faulty) PutCallback(ctx context.Context, c store.Callback) error {
+	return tell(f, "PutCallback", func() error { return f.s.PutCallback(ctx, c) })
+}
+
+func (f faulty) Callback(ctx context.Context, k store.CallbackKey) (store.Callback, error) {
+	return ask(f, "Callback", func() (store.Callback, error) { return f.s.Callback(ctx, k) })
+}
+
+func (f faulty) Callbacks(ctx context.Context, owner, task string) ([]store.Callback, error) {
+	return ask(f, "Callbacks", func() ([]store.Callback, error) { return f.s.Callbacks(ctx, owner, task) })
+}
+
+func (f faulty) DeleteCallback(ctx context.Context, k store.CallbackKey) error {
+	return tell(f, "DeleteCallback", func() error { return f.s.DeleteCallback(ctx, k) })
+}
+
+func (f faulty) AdvanceCallback(ctx context.Context, c store.Callback) error {
+	return tell(f, "AdvanceCallback", func() error { return f.s.AdvanceCallback(ctx, c) })
 }
 
 func (f faulty) Sweep(ctx context.Context, now, before time.Time, limit int) (store.Swept, error) {

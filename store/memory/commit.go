@@ -107,9 +107,10 @@ func (t *tables) putExchange(x store.Exchange) error {
 	}
 	t.putTimers(x.Key, timers)
 	t.regroup(old.Exchange, x)
+	t.rebox(old.Exchange, x)
 	x.Version++
 	x.State = protocol.Exchange{State: x.State.State}
-	x.OpenedAt, x.EndedAt = clock(x.OpenedAt), clock(x.EndedAt)
+	x.OpenedAt, x.EndedAt, x.MovedAt = clock(x.OpenedAt), clock(x.EndedAt), clock(x.MovedAt)
 	put(t, t.exchanges, x.Key, exchange{Exchange: x, state: state, place: place})
 	return nil
 }

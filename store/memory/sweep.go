@@ -133,11 +133,14 @@ func (t *tables) needed(k talk) bool {
 // forgetTalks drops everything that belongs to some conversations.
 func (t *tables) forgetTalks(gone map[talk]bool) {
 	of := func(k store.Key) bool { return gone[talk{k.Owner, k.Conversation}] }
+	ended := map[task]bool{}
 	for k, x := range t.exchanges {
 		if of(k) {
 			join(t, t.children, x.Parent, k, false)
 			join(t, t.business, business{k.Owner, x.Correlation}, k, false)
 			join(t, t.talks, talk{k.Owner, k.Conversation}, k, false)
+			t.rebox(x.Exchange, store.Exchange{})
+			ended[task{k.Owner, x.Task}] = x.Task != ""
 			t.putTimers(k, nil)
 			drop(t, t.exchanges, k)
 		}
@@ -162,5 +165,10 @@ func (t *tables) forgetTalks(gone map[talk]bool) {
 	}
 	for k := range gone {
 		drop(t, t.logs, k)
+	}
+	for k := range t.callbacks {
+		if name := (task{k.Owner, k.Task}); ended[name] && len(t.tasks[name]) == 0 {
+			drop(t, t.callbacks, k)
+		}
 	}
 }

@@ -25,17 +25,21 @@ type tables struct {
 	turns      map[store.Key]map[int]store.Turn
 	letters    map[store.DeadKey]buried
 	commands   map[string]store.Command
+	pins       map[string]store.Pin
+	callbacks  map[store.CallbackKey]store.Callback
 
 	live     groups[string, store.Key]
 	talks    groups[talk, store.Key]
 	children groups[store.Key, store.Key]
 	business groups[business, store.Key]
+	tasks    groups[task, store.Key]
 	open     groups[string, store.InboxKey] // what is in progress, by recipient
 
 	running *ordered[store.Timer]
 	waiting *ordered[waiter]
 	leaving *ordered[departure]
 	asked   *ordered[request]
+	boxes   *ordered[box]
 
 	// last is the place given to the last exchange, outbox row or dead letter,
 	// and undo is how
@@ -83,17 +87,21 @@ func newTables() tables {
 		turns:      map[store.Key]map[int]store.Turn{},
 		letters:    map[store.DeadKey]buried{},
 		commands:   map[string]store.Command{},
+		pins:       map[string]store.Pin{},
+		callbacks:  map[store.CallbackKey]store.Callback{},
 
 		live:     groups[string, store.Key]{},
 		talks:    groups[talk, store.Key]{},
 		children: groups[store.Key, store.Key]{},
 		business: groups[business, store.Key]{},
+		tasks:    groups[task, store.Key]{},
 		open:     groups[string, store.InboxKey]{},
 
 		running: newOrdered(byTime),
 		waiting: newOrdered(inLine),
 		leaving: newOrdered(inTime),
 		asked:   newOrdered(byAsking),
+		boxes:   newOrdered(byMove),
 	}
 }
 

@@ -83,7 +83,7 @@ func prepareExchange(x store.Exchange) (exchangeRow, error) {
 	row.values = []any{
 		x.State.Protocol, string(x.State.Role), string(x.State.State), string(x.State.Outcome()), string(body),
 		x.Correlation, x.Parent.Conversation, x.Parent.Peer, x.Final, millis(x.OpenedAt), millis(x.EndedAt),
-		x.Owner, x.Conversation, x.Peer,
+		x.MovedAt.UnixMilli(), x.Task, x.Mailbox, x.Owner, x.Conversation, x.Peer,
 	}
 	if x.Version != 0 {
 		row.values = append(row.values, x.Version)

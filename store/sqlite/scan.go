@@ -12,8 +12,9 @@ type row interface{ Scan(into ...any) error }
 
 // The columns that each scan function reads, in its order.
 const (
-	exchangeColumns = "owner, conversation, peer, version, body, correlation, parent_conversation, parent_peer, final, opened_ms, ended_ms"
-	entryColumns    = "owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason, " +
+	exchangeColumns = "owner, conversation, peer, version, body, correlation, parent_conversation, parent_peer, final, opened_ms, ended_ms, " +
+		"moved_ms, task, mailbox"
+	entryColumns = "owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason, " +
 		"envelope, cut, (SELECT body FROM blob WHERE sum = log.blob), note"
 	inboxColumns  = "recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, first_ms, runs, accepted_ms, expires_ms"
 	outboxColumns = "o.owner, o.message_id, o.conversation, o.receiver, o.status, o.attempt, o.next_ms, o.expires_ms, o.overtakes, o.last_error, " +
@@ -22,7 +23,8 @@ const (
 	turnColumns   = "owner, conversation, peer, ordinal, kind, name, data, at_ms"
 	letterColumns = "owner, source, peer, message_id, digest, conversation, reason, last_error, attempts, at_ms, " +
 		"envelope, cut, (SELECT body FROM blob WHERE sum = dead_letter.blob)"
-	commandColumns = "id, verb, owner, conversation, peer, message_id, source, asked_by, at_ms, done_ms, answer, error"
+	commandColumns  = "id, verb, owner, conversation, peer, message_id, source, asked_by, at_ms, done_ms, answer, error"
+	callbackColumns = "owner, task, id, peer, config, place, done, attempt, next_ms, created_ms"
 )
 
 func scanExchange(r row) (store.Exchange, error) {
@@ -31,7 +33,7 @@ func scanExchange(r row) (store.Exchange, error) {
 		body []byte
 	)
 	err := r.Scan(&x.Owner, &x.Conversation, &x.Peer, &x.Version, &body, &x.Correlation, &x.Parent.Conversation, &x.Parent.Peer,
-		&x.Final, (*moment)(&x.OpenedAt), (*moment)(&x.EndedAt))
+		&x.Final, (*moment)(&x.OpenedAt), (*moment)(&x.EndedAt), (*moment)(&x.MovedAt), &x.Task, &x.Mailbox)
 	if err != nil {
 		return store.Exchange{}, err
 	}
@@ -109,5 +111,18 @@ func scanLetter(r row) (store.DeadLetter, error) {
 func scanCommand(r row) (c store.Command, err error) {
 	err = r.Scan(&c.ID, &c.Verb, &c.Owner, &c.Conversation, &c.Peer, &c.MessageID, &c.Source, &c.By,
 		(*moment)(&c.At), (*moment)(&c.DoneAt), &c.Answer, &c.Error)
+	return c, err
+}
+
+func scanPin(r row) (p store.Pin, err error) {
+	err = r.Scan(&p.URI, &p.Key, &p.From, (*moment)(&p.At))
+	return p, err
+}
+
+func scanCallback(r row) (c store.Callback, err error) {
+	err = r.Scan(&c.Owner, &c.Task, &c.ID, &c.Peer, &c.Config, &c.Place, &c.Done, &c.Attempt, (*moment)(&c.NextAt), (*moment)(&c.CreatedAt))
+	if len(c.Config) == 0 {
+		c.Config = nil
+	}
 	return c, err
 }

@@ -59,6 +59,8 @@ type statements struct {
 	claimEffect, putEffect, release, insertTurn           *sql.Stmt
 	bury, unbury, buriedBlob, dropBlob                    *sql.Stmt
 	keepCommand, answer, asked                            *sql.Stmt
+	keepPin, pin, unpin                                   *sql.Stmt
+	putCallback, deleteCallback, advanceCallback          *sql.Stmt
 	sweep                                                 sweepStatements
 }
 
@@ -84,10 +86,11 @@ func (s *statements) texts() []text {
 			ORDER BY accepted_ms, conversation, sender, seq`},
 
 		{&s.insertExchange, `INSERT INTO exchange (version, protocol, role, state, outcome, body, correlation,
-			parent_conversation, parent_peer, final, opened_ms, ended_ms, owner, conversation, peer)
-			VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+			parent_conversation, parent_peer, final, opened_ms, ended_ms, moved_ms, task, mailbox, owner, conversation, peer)
+			VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.updateExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
-			correlation = ?, parent_conversation = ?, parent_peer = ?, final = ?, opened_ms = ?, ended_ms = ?
+			correlation = ?, parent_conversation = ?, parent_peer = ?, final = ?, opened_ms = ?, ended_ms = ?,
+			moved_ms = ?, task = ?, mailbox = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
 		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
 		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
@@ -137,11 +140,22 @@ func (s *statements) texts() []text {
 		{&s.keepCommand, keepCommand},
 		{&s.answer, "UPDATE command SET done_ms = ?, answer = ?, error = ? WHERE id = ? AND done_ms IS NULL"},
 		{&s.asked, "SELECT 1 FROM command WHERE id = ?"},
+
+		{&s.keepPin, "INSERT INTO pin (uri, key, origin, at_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"},
+		{&s.pin, pin},
+		{&s.unpin, "DELETE FROM pin WHERE uri = ?"},
+		{&s.putCallback, `INSERT OR REPLACE INTO callback (owner, task, id, peer, config, place, done, attempt, next_ms, created_ms)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&s.deleteCallback, "DELETE FROM callback WHERE " + callbackKey},
+		{&s.advanceCallback, "UPDATE callback SET place = ?, done = ?, attempt = ?, next_ms = ? WHERE " + callbackKey + " AND config = ?"},
 	}, s.sweep.texts()...)
 }
 
 // letterKey says which dead letter is meant.
 const letterKey = "owner = ? AND source = ? AND peer = ? AND message_id = ? AND digest = ?"
+
+// pin reads the pin of an agent.
+const pin = "SELECT uri, key, origin, at_ms FROM pin WHERE uri = ?"
 
 // queries are what the readers run.
 type queries struct {
@@ -156,6 +170,9 @@ type queries struct {
 	senders, outboxes                                    *sql.Stmt
 	command, commands                                    *sql.Stmt
 	ended, forgettable                                   *sql.Stmt
+	underTask                                            *sql.Stmt
+	mailboxes                                            mailboxQueries
+	pin, callback, callbacks, openCallbacks              *sql.Stmt
 }
 
 func (q *queries) texts() []text {
@@ -164,12 +181,14 @@ func (q *queries) texts() []text {
 	const outbox = "SELECT " + outboxColumns + " FROM outbox o WHERE o.owner = ? AND "
 	const inbox = "SELECT " + inboxColumns + " FROM inbox WHERE recipient = ? "
 	const newest = "ORDER BY accepted_ms DESC LIMIT ?"
-	return append(q.agendas(), []text{
+	const callback = "SELECT " + callbackColumns + " FROM callback WHERE "
+	return append(append(q.agendas(), q.mailboxes.texts()...), []text{
 		{&q.exchange, exchange + "conversation = ? AND peer = ?"},
 		{&q.inConversation, exchange + "conversation = ? ORDER BY peer"},
 		{&q.live, exchange + "outcome = '' ORDER BY id"},
 		{&q.children, exchange + "parent_conversation = ? AND parent_peer = ? AND parent_conversation <> '' ORDER BY id"},
 		{&q.correlated, exchange + "correlation = ? ORDER BY id"},
+		{&q.underTask, exchange + "task = ? AND task <> '' ORDER BY id"},
 
 		{&q.inbox, "SELECT " + inboxColumns + " FROM inbox WHERE recipient = ? AND sender = ? AND message_id = ?"},
 		{&q.log, log + "conversation = ? AND idx > ? ORDER BY idx"},
@@ -201,6 +220,11 @@ func (q *queries) texts() []text {
 		{&q.ended, `SELECT ended_ms, id, owner, conversation FROM exchange
 			WHERE outcome <> '' AND (ended_ms, id) > (?, ?) AND ended_ms < ? ORDER BY ended_ms, id LIMIT ?`},
 		{&q.forgettable, forgettable},
+
+		{&q.pin, pin},
+		{&q.callback, callback + callbackKey},
+		{&q.callbacks, callback + "owner = ? AND task = ? ORDER BY id"},
+		{&q.openCallbacks, callback + "owner = ? AND done = 0 ORDER BY task, id"},
 	}...)
 }
 

@@ -255,10 +255,19 @@ func (w *writer) forget(ctx context.Context, owner, conversation string) error {
 	if err != nil {
 		return err
 	}
+	tasks, err := list(ctx, w.stmt.sweep.tasks, scanText, owner, conversation)
+	if err != nil {
+		return err
+	}
 	w.heads.forget() // a log that begins anew begins at 1
 	for _, stmt := range []*sql.Stmt{w.stmt.sweep.turns, w.stmt.sweep.timers, w.stmt.sweep.outbox, w.stmt.sweep.log, w.stmt.sweep.exchanges} {
 		if _, err := stmt.ExecContext(ctx, owner, conversation); err != nil {
 			return err
+		}
+	}
+	for _, task := range tasks {
+		if _, err := w.stmt.sweep.callbacks.ExecContext(ctx, owner, task); err != nil {
+			return fmt.Errorf("delete the callbacks of task %s: %w", task, err)
 		}
 	}
 	return w.dropBlobs(ctx, blobs...)

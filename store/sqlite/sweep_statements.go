@@ -7,6 +7,7 @@ type sweepStatements struct {
 	inbox, effects, commands, letters, letter *sql.Stmt
 	forgettable, blobs                        *sql.Stmt
 	turns, timers, outbox, log, exchanges     *sql.Stmt
+	callbacks, tasks                          *sql.Stmt
 }
 
 // forgettable finds a row if the conversation ?2 of ?1 ended before ?3 and
@@ -42,6 +43,9 @@ func (s *sweepStatements) texts() []text {
 		{&s.timers, "DELETE FROM timer" + of},
 		{&s.outbox, "DELETE FROM outbox" + of},
 		{&s.log, "DELETE FROM log" + of},
+		{&s.tasks, "SELECT DISTINCT task FROM exchange" + of + " AND task <> ''"},
 		{&s.exchanges, "DELETE FROM exchange" + of},
+		{&s.callbacks, `DELETE FROM callback WHERE owner = ?1 AND task = ?2
+			AND NOT EXISTS (SELECT 1 FROM exchange WHERE owner = ?1 AND task = ?2 AND task <> '')`},
 	}
 }
