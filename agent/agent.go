@@ -26,12 +26,14 @@ type Agent struct {
 	offers map[string]*offer // by capability
 	tools  []*tool
 	peers  []peer
-	limits Limits
-	budget Budget
-	checks map[string][]check // by capability
-	layers []Layer
-	faults []error
-	advert advertising
+	// addresses are where other agents are reached.
+	addresses []address
+	limits    Limits
+	budget    Budget
+	checks    map[string][]check // by capability
+	layers    []Layer
+	faults    []error
+	advert    advertising
 
 	// mayAskBack: the model may ask whoever asked it.
 	mayAskBack bool

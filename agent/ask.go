@@ -62,6 +62,8 @@ type question struct {
 	resend      *envelope.RetryPolicy
 	of          string
 	parent      *job
+	// task is where the peer reads the question, "" if it is sent.
+	task string
 	// call is the model's call in which the parent asks, "" outside one.
 	call string
 	// identity tells equal questions of one job apart; a second run of the job
@@ -120,7 +122,7 @@ func bindAsked(from *Agent, c Contract) (*guard.Contract, error) {
 // start opens the exchange, unless an earlier run of the asking work did.
 func (q *question) start(ctx context.Context) (store.Key, error) {
 	var none store.Key
-	peer, err := q.host.reachable(q.from, q.to)
+	peer, err := q.host.reachable(q.from, q.to, q.task)
 	if err != nil {
 		return none, err
 	}
@@ -141,8 +143,9 @@ func (q *question) start(ctx context.Context) (store.Key, error) {
 	return k, nil
 }
 
-// reachable is the URI of another agent that a link leads to.
-func (h *Host) reachable(from *Agent, name string) (string, error) {
+// reachable is the URI of another agent that a link leads to, or that reads what
+// is said to it under the task.
+func (h *Host) reachable(from *Agent, name, task string) (string, error) {
 	if _, err := h.live(); err != nil {
 		return "", err
 	}
@@ -153,7 +156,7 @@ func (h *Host) reachable(from *Agent, name string) (string, error) {
 	if peer == from.URI() {
 		return "", ErrSelf
 	}
-	if _, _, ok := h.dir.find(peer); !ok {
+	if _, ok := h.dir.find(peer); !ok && task == "" {
 		return "", fmt.Errorf("asking %s: %w", peer, ErrUnknownPeer)
 	}
 	return peer, nil
@@ -251,6 +254,7 @@ func (q *question) openExchange(ctx context.Context, k store.Key) error {
 		if q.parent != nil {
 			s.x.Parent = q.parent.key
 		}
+		s.x.Task, s.x.Mailbox = q.task, q.task != ""
 		s.opening = e
 		s.after = append(s.after, func() { s.host.noteDeprecated(s.host.running, k, q.contract) })
 		return s.emit(ctx, e, header.ReplyBy)

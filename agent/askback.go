@@ -68,6 +68,13 @@ func (j *job) askBack(ctx context.Context, q *question) (answer []byte, conversa
 		return nil, "", err
 	}
 	q.correlation = "" // it is part of what it asks about
+	about, err := j.host.store.Exchange(context.WithoutCancel(ctx), j.key)
+	if err != nil {
+		return nil, "", fmt.Errorf("reading what the question is about: %w", err)
+	}
+	if about.Mailbox {
+		q.task = about.Task
+	}
 	j.mu.Lock()
 	busy := j.asking
 	j.asking = true

@@ -22,7 +22,7 @@ func TestAModelThatBidsIsOfferedNothingThatHasEffects(t *testing.T) {
 		crane := func(context.Context, struct{}) (Done, error) { runs++; return Done{By: "crane"}, nil }
 		ann := agent.New("ann", agent.Model(model), agent.Answer(haul, "Haul."),
 			agent.Tool("crane", "Orders a crane.", crane, agent.Keyed), agent.Tool("phone", "Calls somebody.", crane),
-			agent.Tool("map", "Looks at a map.", crane, agent.ReadOnly), agent.Peer("flights", book, look))
+			agent.Tool("map", "Looks at a map.", crane, agent.ReadOnly), agent.MayAsk("flights", book, look))
 		planner, _, _ := pair(t, nil, ann, agent.New("flights", agent.Handle(book, reference), agent.Handle(look, reference)))
 		out, err := agent.CallForProposals(t.Context(), planner, []string{"ann"}, haul, piano, best)
 		if err != nil || !slices.Equal(delivered(out), []string{"ann"}) || runs != 1 {

@@ -250,7 +250,7 @@ func TestACancelReachesWhatAModelAsksFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan error, 1)
 		script := agenttest.NewScript(agenttest.Calls(agenttest.Call("flights__acme_flight_book_v1", seat)))
-		middle := agent.New("middle", agent.Model(script), agent.Answer(book, prompt), agent.Peer("flights", book))
+		middle := agent.New("middle", agent.Model(script), agent.Answer(book, prompt), agent.MayAsk("flights", book))
 		planner, _, b := meet(t, append(helpers(ended), middle)...)
 		ctx, cancel := context.WithCancel(t.Context())
 		q := askIn(ctx, t, planner, "middle", book, seat)

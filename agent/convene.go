@@ -66,7 +66,7 @@ func (q *question) members(names []string) ([]string, error) {
 	}
 	uris := make([]string, len(names))
 	for i, name := range names {
-		uri, err := q.host.reachable(q.from, name)
+		uri, err := q.host.reachable(q.from, name, "")
 		if err != nil {
 			return nil, err
 		}

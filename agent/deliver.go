@@ -12,31 +12,55 @@ import (
 // ErrUnreadable: the bytes are no envelope that could be answered.
 var ErrUnreadable = errors.New("the message cannot be read or answered")
 
-// Deliver takes one envelope from a carrier and returns the envelopes that
+// Mail is an envelope as a carrier brings it.
+type Mail struct {
+	Envelope []byte
+	// Caller is the agent that the carrier itself has proved its caller to be, ""
+	// if none. It counts only for an envelope that carries no token.
+	Caller string
+	// Loopback: the carrier's caller is on this machine. The key of a sender that
+	// nobody here knows is then taken from its token, and kept.
+	Loopback bool
+	// Task is what the carrier calls the exchange, "" if it has no name for it.
+	Task string
+	// Mailbox: the sender reads under Task what the receiver says, so nothing is
+	// sent to it.
+	Mailbox bool
+}
+
+// Deliver takes one envelope from a carrier that knows nothing else about it:
+// see Take.
+func (h *Host) Deliver(ctx context.Context, data []byte) ([][]byte, error) {
+	return h.Take(ctx, Mail{Envelope: data})
+}
+
+// Take takes one envelope from a carrier and returns the envelopes that
 // answer it at once: a receipt, or the stored acts when the message was
 // accepted before. It returns when what the message did is durable. An error
 // means that there is no answer: the bytes are unreadable (ErrUnreadable), the
 // receiver is not here (ErrUnknownPeer) or the host does not run.
-func (h *Host) Deliver(ctx context.Context, data []byte) ([][]byte, error) {
+func (h *Host) Take(ctx context.Context, m Mail) ([][]byte, error) {
 	if _, err := h.live(); err != nil {
 		return nil, err
 	}
-	e, err := guard.Open(data)
+	e, err := guard.Open(m.Envelope)
 	if err != nil {
-		return h.answerUnread(data, err)
+		return h.answerUnread(m.Envelope, err)
 	}
 	if h.agents[e.Receiver()] == nil {
 		return nil, fmt.Errorf("delivering to %s: %w", e.Receiver(), ErrUnknownPeer)
 	}
-	caller := h.authenticate(e)
-	replies, err := h.receive(ctx, e, caller)
+	if e.Header().Auth != "" || m.Caller == "" {
+		m.Caller = h.authenticate(ctx, e, m.Loopback)
+	}
+	replies, err := h.receive(ctx, e, m)
 	if err != nil {
 		return nil, err
 	}
 	if e.ReceiptKind() != "" {
 		return nil, nil // no receipt answers a receipt
 	}
-	return h.carry(replies, caller)
+	return h.carry(replies, m.Caller)
 }
 
 // carry makes sealed replies ready for the carrier. Only a caller that proved
@@ -48,7 +72,7 @@ func (h *Host) carry(replies []*envelope.Envelope, caller string) ([][]byte, err
 		token := ""
 		if r.Receiver() == caller {
 			var err error
-			if token, err = h.token(r.Sender(), r.Receiver()); err != nil {
+			if token, err = h.Token(r.Sender(), r.Receiver()); err != nil {
 				return nil, err
 			}
 		}

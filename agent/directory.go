@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"crypto/ed25519"
 	"fmt"
 	"strings"
@@ -20,11 +21,22 @@ type peer struct {
 	contracts []*guard.Contract
 }
 
-// Peer lets the agent's model ask another agent: each contract is offered to
+// address is where another agent can be reached.
+type address struct{ name, url string }
+
+// Peer says where another agent is reached: the address that leads to its card,
+// such as "https://hotels.example/desk". The name is a bare name of the host's
+// own authority or a whole URI. Config.Dial makes the link, at the host's start;
+// several agents of a host may name the same peer, at one address.
+func Peer(name, url string) Option {
+	return option(func(a *Agent) { a.addresses = append(a.addresses, address{name, url}) })
+}
+
+// MayAsk lets the agent's model ask another agent: each contract is offered to
 // it as a function, and only those. They are requests, queries and offers: what
 // several peers or a stream are needed for is a tool's to do. The name is a bare name of the host's own
 // authority or a whole URI; where it leads is the host's directory's business.
-func Peer(name string, contracts ...Contract) Option {
+func MayAsk(name string, contracts ...Contract) Option {
 	return option(func(a *Agent) {
 		p := peer{name: name}
 		for _, c := range contracts {
@@ -62,15 +74,51 @@ func (d *directory) add(l Link) {
 	}
 }
 
-// find returns the transport to an agent and its key.
-func (d *directory) find(uri string) (Transport, ed25519.PublicKey, bool) {
+// find returns the link to an agent.
+func (d *directory) find(uri string) (Link, bool) {
 	d.mu.RLock()
+	defer d.mu.RUnlock()
 	l, ok := d.links[uri]
-	d.mu.RUnlock()
-	if !ok {
-		return nil, nil, false
+	return l, ok
+}
+
+// key is the key of an agent, nil if no link knows it.
+func (d *directory) key(uri string) ed25519.PublicKey {
+	l, ok := d.find(uri)
+	if !ok || l.key == nil {
+		return nil
 	}
-	return l.transport, l.key(uri), true
+	return l.key(uri)
+}
+
+// dial makes the links to the addresses that the agents were given.
+func (h *Host) dial(ctx context.Context) error {
+	known := map[string]string{}
+	for _, owner := range h.owners {
+		for _, to := range h.agents[owner].addresses {
+			uri, err := h.resolve(to.name)
+			if err != nil {
+				return err
+			}
+			switch url, again := known[uri]; {
+			case again && url != to.url:
+				return fmt.Errorf("peer %s has two addresses, %s and %s", uri, url, to.url)
+			case again:
+				continue
+			case h.agents[uri] != nil:
+				return fmt.Errorf("peer %s is an agent of this host and needs no address", uri)
+			case h.cfg.Dial == nil:
+				return fmt.Errorf("peer %s has an address, and Config.Dial is nil", uri)
+			}
+			known[uri] = to.url
+			link, err := h.cfg.Dial(ctx, uri, to.url)
+			if err != nil {
+				return fmt.Errorf("peer %s at %s: %w", uri, to.url, err)
+			}
+			h.Connect(link)
+		}
+	}
+	return nil
 }
 
 // resolve makes a URI of a bare name.

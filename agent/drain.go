@@ -74,6 +74,7 @@ func (h *Host) begun(err error) error {
 	h.spawn(h.pump)
 	h.spawn(h.obey)
 	h.spawn(h.sweep)
+	h.runBeside()
 	return nil
 }
 

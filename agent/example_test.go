@@ -122,7 +122,7 @@ func ExamplePeer() {
 		fmt.Println("the butler's model buys", o.Coffees)
 		return Ticket{Number: "A-17"}, nil
 	}))
-	butler := agent.New("butler", agent.Model(model), agent.Answer(Menu, "Bring coffee."), agent.Peer("barista", Buy))
+	butler := agent.New("butler", agent.Model(model), agent.Answer(Menu, "Bring coffee."), agent.MayAsk("barista", Buy))
 	guest := agent.New("guest")
 	defer run(barista, butler, guest)()
 	fmt.Println(agent.Ask(context.Background(), guest, "butler", Menu, protocol.Empty{}))

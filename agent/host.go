@@ -32,6 +32,10 @@ type Config struct {
 	Log *slog.Logger
 	// Observer is told what the log is told, as values. Default: nobody.
 	Observer Observer
+	// Dial makes the link to an agent at an address that Peer gave. It must not
+	// need the agent to be there yet. Default: none, and an address is an error of
+	// Start.
+	Dial func(ctx context.Context, uri, url string) (Link, error)
 	// Authority is the tenant of the host's agents. Default: "local".
 	Authority string
 	// Retention is how long a conversation is kept after its end, with its log
@@ -81,6 +85,8 @@ type Host struct {
 	log    *slog.Logger
 	agents map[string]*Agent
 	owners []string
+	// order has the agents' URIs in the order in which they were given.
+	order  []string
 	dir    directory
 	counts counters
 
@@ -104,6 +110,9 @@ type Host struct {
 
 	jobs    jobs
 	watches watches
+	// tasks wakes whoever reads what the owner commits under a task.
+	tasks   watches
+	beside  beside
 	bus     bus
 	tokens  tokens
 	out     *outgoing
@@ -154,6 +163,7 @@ func NewHost(cfg Config, agents ...*Agent) *Host {
 			a.host = h
 		}
 		h.agents[uri] = a
+		h.order = append(h.order, uri)
 	}
 	h.owners = slices.Sorted(maps.Keys(h.agents))
 	return h
@@ -208,6 +218,9 @@ func (h *Host) bringUp(ctx context.Context) error {
 		return err
 	}
 	h.dir.add(Link{transport: inProcess{h}, agents: h.owners, key: h.publicKey})
+	if err := h.dial(ctx); err != nil {
+		return err
+	}
 	for uri, a := range h.agents {
 		for _, p := range a.peers {
 			for _, c := range p.contracts {
@@ -276,7 +289,15 @@ func (h *Host) services() []llm.Service {
 // time; the newest link to an agent counts. Work that an earlier host left
 // behind goes on as soon as this one starts: connect it before, so that the
 // work finds whom it asks.
-func (h *Host) Connect(l Link) { h.dir.add(l) }
+//
+// What a link collects is collected from the host's start, or from now on, until
+// it stops.
+func (h *Host) Connect(l Link) {
+	h.dir.add(l)
+	if l.collect != nil {
+		h.Run(func(ctx context.Context) { l.collect(ctx, h) })
+	}
+}
 
 // Store is the host's store, for reading.
 func (h *Host) Store() store.Store { return h.store }

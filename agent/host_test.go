@@ -41,9 +41,9 @@ func TestStartNamesEveryMistakeInTheAgents(t *testing.T) {
 			tool("get weather"), tool("refuse"), tool("a__b"), tool("twice"), tool("twice"), tool(strings.Repeat("x", 65))),
 		agent.New("typed", agent.Handle(protocol.Query[Broken, Booking]("acme.flight.call/v1"), nil),
 			agent.Handle(protocol.Query[Seat, Broken]("acme.flight.back/v1"), nil),
-			agent.Peer("flights", protocol.Query[Seat, Broken]("acme.flight.peer/v1")),
+			agent.MayAsk("flights", protocol.Query[Seat, Broken]("acme.flight.peer/v1")),
 			agent.Tool("breaking", "Takes what cannot be written.", func(context.Context, Broken) (string, error) { return "", nil }),
-			agent.Peer("No Peer", look), agent.Peer("typed", look)))
+			agent.MayAsk("No Peer", look), agent.MayAsk("typed", look)))
 	err := h.Start(t.Context())
 	if err == nil {
 		t.Fatal("the host started")

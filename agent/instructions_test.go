@@ -62,7 +62,7 @@ func TestAFunctionThatIsNotOfferedNowDoesNotRunThoughItIsCalled(t *testing.T) {
 		nothing := agenttest.Calls(agenttest.Call("weather", "{}")) // not worth a repair either
 		script := agenttest.NewScript(callWeather, nothing, agenttest.Calls(agenttest.Call("flights__acme_flight_look_v1", seat)), says("R1"))
 		flights := answers(func(context.Context, Seat) (Booking, error) { t.Error("the peer was asked"); return Booking{}, nil })
-		c := clerk(script, weather(&runs), unless("weather", 1), unless("flights__acme_flight_look_v1", 0), agent.Peer("flights", look))
+		c := clerk(script, weather(&runs), unless("weather", 1), unless("flights__acme_flight_look_v1", 0), agent.MayAsk("flights", look))
 		out, err := asked(t, c, flights)
 		if err != nil || out.Reference != "R1" || runs.Load() != 1 {
 			t.Fatalf("Ask = %v, %v after %d runs", out, err, runs.Load())

@@ -112,7 +112,7 @@ func TestAnOfferIsAFunctionThatTellsWhetherItWasAccepted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				script := agenttest.NewScript(does("buyer__acme_deal_promise_v1", Price{70}), says("R1"))
-				if out, err := asked(t, clerk(script, agent.Peer("buyer", promise)), buyer(tt.fn)); err != nil || out.Reference != "R1" {
+				if out, err := asked(t, clerk(script, agent.MayAsk("buyer", promise)), buyer(tt.fn)); err != nil || out.Reference != "R1" {
 					t.Fatalf("Ask = %v, %v", out, err)
 				}
 				if told := results(script.Requests()[1]); len(told) != 1 || !strings.Contains(told[0], tt.want) {
@@ -129,7 +129,7 @@ func TestAnOfferOfAModelIsMadeOnceThoughItIsRepeated(t *testing.T) {
 		b := buyer(func(context.Context, Price) error { runs.Add(1); return nil })
 		again := does("buyer__acme_deal_promise_v1", Price{70})
 		script := agenttest.NewScript(again, again, says("R1"))
-		if _, err := asked(t, clerk(script, agent.Peer("buyer", promise)), b); err != nil {
+		if _, err := asked(t, clerk(script, agent.MayAsk("buyer", promise)), b); err != nil {
 			t.Fatal(err)
 		}
 		if runs.Load() != 1 {
@@ -144,9 +144,9 @@ func TestWhatAModelCannotBeGivenIsReportedAtTheStart(t *testing.T) {
 		opt  agent.Option
 		want string
 	}{
-		"a peer with a stream":    {agent.Peer("x", ticks), protocol.SubscribeV1},
-		"a peer with an auction":  {agent.Peer("x", haul), protocol.ContractNetV1},
-		"a peer with a gathering": {agent.Peer("x", opinion), protocol.GatherV1},
+		"a peer with a stream":    {agent.MayAsk("x", ticks), protocol.SubscribeV1},
+		"a peer with an auction":  {agent.MayAsk("x", haul), protocol.ContractNetV1},
+		"a peer with a gathering": {agent.MayAsk("x", opinion), protocol.GatherV1},
 		"a tool named dissent":    {agent.Tool("dissent", "", nop), `"dissent" is reserved`},
 		"a tool named item":       {agent.Tool("item", "", nop), `"item" is reserved`},
 		"a tool named progress":   {agent.Tool("progress", "", nop), `"progress" is reserved`},

@@ -95,7 +95,8 @@ func (h *Host) claim(name string, f func() (written bool)) {
 // fire takes the step of a timer, at the time at which it was due.
 func (h *Host) fire(ctx context.Context, t store.Timer) bool {
 	_, err := h.step(ctx, t.Key, t.At, func(s *step) error {
-		if _, running := s.x.State.Timers()[t.Name]; !running {
+		// A sign of life may have put it off since it was listed as due.
+		if at, running := s.x.State.Timers()[t.Name]; !running || at.After(t.At) {
 			return errNothing
 		}
 		return s.tick(ctx, t.Name)
@@ -185,18 +186,18 @@ func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) (*en
 	if err != nil {
 		return nil, nil, err
 	}
-	carrier, _, ok := h.dir.find(row.Receiver)
+	link, ok := h.dir.find(row.Receiver)
 	if !ok {
 		return nil, nil, fmt.Errorf("sending to %s: %w", row.Receiver, errUnreachable)
 	}
-	token, err := h.token(row.Owner, row.Receiver)
+	token, err := h.Token(row.Owner, row.Receiver)
 	if err != nil {
 		return nil, nil, err
 	}
 	host := ctx
 	ctx, cancel := until(ctx, h.seam.clock, h.seam.now().Add(h.cfg.CarrierTimeout))
 	defer cancel()
-	replies, err := carrier.Send(ctx, e.Resend(attempt, token).Bytes())
+	replies, err := link.transport.Send(ctx, e.Resend(attempt, token).Bytes())
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -212,17 +213,18 @@ func (h *Host) settle(ctx context.Context, sent *envelope.Envelope, row store.Ou
 	if len(replies) == 0 {
 		return errors.New("the carrier brought no answer")
 	}
+	link, _ := h.dir.find(row.Receiver)
 	for _, data := range replies {
 		e, err := guard.Open(data)
 		if err != nil {
 			return fmt.Errorf("answer of %s: %w", row.Receiver, err)
 		}
-		if e.Receiver() != row.Owner || e.Sender() != row.Receiver || h.authenticate(e) != row.Receiver {
+		if e.Receiver() != row.Owner || e.Sender() != row.Receiver || !link.vouches && h.authenticate(ctx, e, false) != row.Receiver {
 			return fmt.Errorf("answer of %s: it is not from there", row.Receiver)
 		}
 		if e.ReceiptKind() == "" {
 			d.Status = store.Delivered
-			if _, err := h.receive(ctx, e, row.Receiver); err != nil {
+			if _, err := h.receive(ctx, e, Mail{Caller: row.Receiver}); err != nil {
 				return err
 			}
 			continue

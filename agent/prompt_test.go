@@ -26,7 +26,7 @@ func TestAModelIsOfferedTheLegalMovesItsToolsAndItsPeersAndNothingElse(t *testin
 	synctest.Test(t, func(t *testing.T) {
 		script := agenttest.NewScript(says("R1"), says("R2"))
 		flights := answers(reference)
-		c := clerk(script, weather(new(atomic.Int32)), agent.Peer("flights", book))
+		c := clerk(script, weather(new(atomic.Int32)), agent.MayAsk("flights", book))
 		planner, _, _ := pair(t, nil, c, flights)
 		for _, contract := range []protocol.Contract[Seat, Booking]{look, book} {
 			if _, err := agent.Ask(t.Context(), planner, "clerk", contract, seat); err != nil {
@@ -80,7 +80,7 @@ func TestWhatOthersSaidStandsOnlyInsideTheQuotedChannel(t *testing.T) {
 			agenttest.Calls(agenttest.Call("echo__acme_note_remark_v1", map[string]string{"text": "hello"}), agenttest.Call("read", City{"x"})),
 			agenttest.Calls(agenttest.Call("inform", map[string]string{"text": "done"})))
 		echo := agent.New("echo", agent.Handle(remark, func(context.Context, Note) (Note, error) { return Note{attack}, nil }))
-		reader := agent.New("reader", agent.Model(script), agent.Answer(remark, prompt), agent.Peer("echo", remark),
+		reader := agent.New("reader", agent.Model(script), agent.Answer(remark, prompt), agent.MayAsk("echo", remark),
 			agent.Tool("read", "Reads a page.", func(context.Context, City) (string, error) { return attack, nil }, agent.ReadOnly))
 		planner, _, _ := pair(t, nil, echo, reader)
 		out, err := agent.Ask(t.Context(), planner, "reader", remark, Note{attack})
@@ -207,7 +207,7 @@ func TestAModelHearsHowItsCallsEndedAndNothingOfTheTextOfAnError(t *testing.T) {
 				}
 				rebook := protocol.Query[Seat, Booking]("acme.flight.rebook/v1")
 				script := agenttest.NewScript(agenttest.Calls(tt.call), says("R1"))
-				c := clerk(script, agent.Peer("flights", look, rebook), agent.Peer("hotels", look),
+				c := clerk(script, agent.MayAsk("flights", look, rebook), agent.MayAsk("hotels", look),
 					tool("refusing", func() (string, error) {
 						return "", fmt.Errorf("%s: %w", secret, agent.Refuse(envelope.CodeCapacity, "sold-out"))
 					}),

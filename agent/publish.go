@@ -88,7 +88,7 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 	if !room {
 		return context.Cause(ctx)
 	}
-	sent := false
+	sent, read := false, false
 	_, err = j.host.step(ctx, j.key, j.host.seam.now(), func(s *step) error {
 		sent = false
 		switch _, err := j.host.store.Message(ctx, j.key, store.Sent, id); {
@@ -107,11 +107,11 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 		if have >= may-lastActs {
 			return Fail(envelope.CodeCapacity, guard.ReasonBudget)
 		}
-		sent = true
+		sent, read = true, s.x.Mailbox
 		s.opening = j.opening
 		return s.utter(ctx, draft{act: partial, content: content, id: id, model: by})
 	})
-	if !sent || err != nil {
+	if !sent || read || err != nil {
 		r.heard()
 	}
 	return err
@@ -198,6 +198,14 @@ func (h *Host) probe(ctx context.Context, k store.Key) (stop func()) {
 func (h *Host) ping(ctx context.Context, k store.Key, attempt int) {
 	x, err := h.store.Exchange(ctx, k)
 	if err != nil || x.State.LeaseBy.IsZero() || x.State.LeaseBy.Sub(h.seam.now()) > renewWhen {
+		return
+	}
+	if x.Mailbox {
+		if h.tasks.waited(taskKey(k.Owner, x.Task)) {
+			if err := h.renew(ctx, k); err != nil && ctx.Err() == nil {
+				h.report(ctx, StoreFailed, k, err)
+			}
+		}
 		return
 	}
 	rows, err := h.store.Outbox(ctx, k)

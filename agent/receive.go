@@ -17,8 +17,9 @@ func keyOf(e *envelope.Envelope) store.Key {
 	return store.Key{Owner: e.Receiver(), Conversation: e.Conversation(), Peer: e.Sender()}
 }
 
-// receive judges a message and takes the step that it calls for.
-func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string) ([]*envelope.Envelope, error) {
+// receive judges a message and takes the step that it calls for. Of the mail
+// that brought it, all but the bytes counts.
+func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*envelope.Envelope, error) {
 	k := keyOf(e)
 	var replies []*envelope.Envelope
 	var refused *guard.Violation
@@ -30,7 +31,8 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, caller string)
 	}
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
 		replies, refused = nil, nil
-		view, err := s.view(ctx, caller, e)
+		s.mail = m
+		view, err := s.view(ctx, m.Caller, e)
 		if err != nil {
 			return err
 		}
@@ -178,6 +180,7 @@ func (s *step) take(ctx context.Context, e *envelope.Envelope) error {
 		h := e.Header()
 		s.x.State = protocol.Open(h.Protocol, h.ConversationID, h.Receiver, h.Sender, protocol.Participant)
 		s.x.Correlation = h.CorrelationID
+		s.x.Task, s.x.Mailbox = s.mail.Task, s.mail.Mailbox
 		if c := s.host.agents[h.Receiver].find(h.Capability); c != nil {
 			s.x.State.MaxRounds = c.Rounds
 		}

@@ -256,7 +256,7 @@ func TestAQuestionOfAModelIsAskedOnceThoughItsHostDies(t *testing.T) {
 			<-time.After(time.Second)
 			return Booking{Reference: "R7"}, nil
 		})
-		peer := agent.Peer("flights", book)
+		peer := agent.MayAsk("flights", book)
 		script := agenttest.NewScript(says("R1"))
 		out, err := lives{
 			first: func(c func()) *agent.Agent {

@@ -170,7 +170,7 @@ func delegates(l *life) *agent.Agent {
 
 // refers is a clerk whose model lets the bank make the effect.
 func refers(l *life) *agent.Agent {
-	return clerk(endpoint{life: l, function: "bank__acme_flight_book_v1"}, agent.Peer("bank", book))
+	return clerk(endpoint{life: l, function: "bank__acme_flight_book_v1"}, agent.MayAsk("bank", book))
 }
 
 // bank makes the effect under the key that it is given.

@@ -23,6 +23,8 @@ type step struct {
 	set  store.WriteSet
 	// opening is the exchange's opening act, read when it is first needed.
 	opening *envelope.Envelope
+	// mail is what brought the message that the step takes.
+	mail Mail
 	// award is the award that this very step takes.
 	award *envelope.Envelope
 	// after runs once the step is committed.
@@ -164,6 +166,9 @@ func (s *step) follow(ctx context.Context) {
 		s.host.dispatch.forget(k)
 	}
 	s.host.watches.wake(k)
+	if s.x.Task != "" {
+		s.host.tasks.wake(taskKey(k.Owner, s.x.Task))
+	}
 	s.host.bus.tell(k, nil)
 	s.host.report(ctx, Stepped, k, nil, slog.Int64("version", s.x.Version+1), slog.String("state", string(s.x.State.State)))
 }
@@ -286,6 +291,9 @@ func (s *step) tick(ctx context.Context, t protocol.Timer) error {
 // finish completes the write set: an exchange that ended settles its inbox row
 // and its effect.
 func (s *step) finish(ctx context.Context) error {
+	if now := s.host.seam.now(); now.After(s.x.MovedAt) {
+		s.x.MovedAt = now
+	}
 	x := s.x
 	s.set.Exchanges = append(s.set.Exchanges, x)
 	if !s.ended {

@@ -48,6 +48,10 @@ type Link struct {
 	// of one of them, nil as long as it is not known.
 	agents []string
 	key    func(uri string) ed25519.PublicKey
+	// vouches: what the transport brings is from whom it names.
+	vouches bool
+	// collect fetches what the agents say, nil if they send by themselves.
+	collect func(ctx context.Context, h *Host)
 	// advertised is what one of them says about itself, nil if nobody knows.
 	advertised func(uri string) (protocol.Advertisement, bool)
 }
@@ -65,6 +69,32 @@ func PeerHost(h *Host) Link {
 func PeerAt(t Transport, keys map[string]ed25519.PublicKey) Link {
 	keys = maps.Clone(keys)
 	return Link{transport: t, agents: slices.Sorted(maps.Keys(keys)), key: func(uri string) ed25519.PublicKey { return keys[uri] }}
+}
+
+// Remote describes agents of another place, for a transport that knows more
+// about them than PeerAt can be told.
+type Remote struct {
+	Transport Transport
+	// Agents are the URIs of those who are reached there.
+	Agents []string
+	// Key is the public key of one of them, nil as long as it is not known; the
+	// function may be nil if the transport vouches.
+	Key func(uri string) ed25519.PublicKey
+	// Advertised is what one of them says about itself. The function may be nil.
+	Advertised func(uri string) (protocol.Advertisement, bool)
+	// Vouches: the transport itself proves that what it brings is the agents', so
+	// that replies need no token.
+	Vouches bool
+	// Collect fetches what the agents say, and gives it to Host.Take, until ctx
+	// ends. It is called once for each host that the link is connected to, while
+	// that runs. It is nil if they send by themselves.
+	Collect func(ctx context.Context, h *Host)
+}
+
+// Link is the link to the agents, for Host.Connect.
+func (r Remote) Link() Link {
+	return Link{transport: r.Transport, agents: slices.Sorted(slices.Values(r.Agents)), key: r.Key, advertised: r.Advertised,
+		vouches: r.Vouches, collect: r.Collect}
 }
 
 // Through puts a transport around the link's own, to watch it or to make it

@@ -80,13 +80,17 @@ func (d draft) event() protocol.Event {
 	return protocol.Event("!" + string(d.act.Performative))
 }
 
-// emit commits a sealed act: log entry, state and outbox row.
+// emit commits a sealed act: log entry, state and outbox row. What its peer reads
+// in the mailbox has been delivered by that.
 func (s *step) emit(ctx context.Context, e *envelope.Envelope, expires time.Time) error {
 	if e.Act() == envelope.Cancel {
 		s.set.DropUnsent = append(s.set.DropUnsent, s.x.Key)
 	}
 	if err := s.apply(ctx, protocol.Send(e), entryOf(store.Sent, protocol.Sending(e), e)); err != nil {
 		return err
+	}
+	if s.x.Mailbox {
+		return nil
 	}
 	if expires.IsZero() {
 		expires = s.x.State.ReplyBy

@@ -40,6 +40,13 @@ func (w *watches) next(k store.Key) (moved <-chan struct{}, release func()) {
 	}
 }
 
+// waited reports whether anybody waits for the exchange to move.
+func (w *watches) waited(k store.Key) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.moved[k] != nil
+}
+
 func (w *watches) wake(k store.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -44,18 +44,58 @@ func Mint(key ed25519.PrivateKey, c Claims) (string, error) {
 	return token, nil
 }
 
+// Peek reads a token that nobody has verified: what it claims, and the key that
+// it carries. Neither proves anything.
+func Peek(token string) (Claims, ed25519.PublicKey, error) {
+	parsed, err := parse(token)
+	if err != nil {
+		return Claims{}, nil, err
+	}
+	var std jwt.Claims
+	var own private
+	if err := parsed.UnsafeClaimsWithoutVerification(&std, &own); err != nil {
+		return Claims{}, nil, fmt.Errorf("token is not readable: %w", err)
+	}
+	c := Claims{Sender: std.Issuer, Tenant: own.Tenant, Scopes: own.Scopes}
+	if len(std.Audience) == 1 {
+		c.Receiver = std.Audience[0]
+	}
+	if std.Expiry != nil {
+		c.Expires = std.Expiry.Time()
+	}
+	return c, keyIn(parsed), nil
+}
+
+// parse reads a token and makes sure that it carries a key.
+func parse(token string) (*jwt.JSONWebToken, error) {
+	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.EdDSA})
+	if err != nil {
+		return nil, fmt.Errorf("token is not readable: %w", err)
+	}
+	if keyIn(parsed) == nil {
+		return nil, errors.New("token has no key in its header")
+	}
+	return parsed, nil
+}
+
+// keyIn is the key in the token's header, nil if there is none.
+func keyIn(t *jwt.JSONWebToken) ed25519.PublicKey {
+	if len(t.Headers) != 1 || t.Headers[0].JSONWebKey == nil {
+		return nil
+	}
+	k, _ := t.Headers[0].JSONWebKey.Key.(ed25519.PublicKey)
+	return k
+}
+
 // Verify checks a token against the key that the receiver knows for the
 // sender and returns its claims: signed by that key and no other, for this
 // receiver, not expired by more than Skew at now.
 func Verify(token string, key ed25519.PublicKey, receiver string, now time.Time) (Claims, error) {
-	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.EdDSA})
+	parsed, err := parse(token)
 	if err != nil {
-		return Claims{}, fmt.Errorf("token is not readable: %w", err)
+		return Claims{}, err
 	}
-	if len(parsed.Headers) != 1 || parsed.Headers[0].JSONWebKey == nil {
-		return Claims{}, errors.New("token has no key in its header")
-	}
-	if k, ok := parsed.Headers[0].JSONWebKey.Key.(ed25519.PublicKey); !ok || !k.Equal(key) {
+	if !keyIn(parsed).Equal(key) {
 		return Claims{}, errors.New("token is signed by another key than the sender's")
 	}
 	var std jwt.Claims

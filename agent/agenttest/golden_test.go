@@ -26,7 +26,7 @@ func rainy(t *testing.T) (conversation string, hosts []*agent.Host) {
 		agenttest.Calls(agenttest.Call("inform", `{}`)), mend)
 	forecaster := agent.New("forecaster", agent.Model(model), agent.Answer(weather, "Answer from what you know."),
 		agent.Tool("radar", "The radar over a city.", func(_ context.Context, q Question) (string, error) { return "echoes over " + q.City, nil }),
-		agent.Peer("colleague", weather))
+		agent.MayAsk("colleague", weather))
 	colleague := agent.New("colleague", agent.Handle(weather, func(context.Context, Question) (Reply, error) { return Reply{"Rain."}, nil }))
 	visitor := agent.New("visitor")
 	hosts = agenttest.Hosts(t, visitor, forecaster, colleague)

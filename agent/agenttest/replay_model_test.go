@@ -52,7 +52,7 @@ func (c *clerk) agent(replies ...agenttest.Reply) *agent.Agent {
 		c.asked.Add(1)
 		return next(ctx, r)
 	}})
-	opts := []agent.Option{counting, agent.Model(script), agent.Answer(weather, c.prompt), c.tool, agent.Peer("colleague", weather)}
+	opts := []agent.Option{counting, agent.Model(script), agent.Answer(weather, c.prompt), c.tool, agent.MayAsk("colleague", weather)}
 	if !c.naked {
 		opts = append([]agent.Option{agenttest.Replayable()}, opts...)
 	}
@@ -268,7 +268,7 @@ func TestARecordedRepairIsTakenFromTheRecord(t *testing.T) {
 		conversation, hosts := rainy(t)
 		again := agent.New("forecaster", agenttest.Replayable(), agent.Model(agenttest.NewScript()), agent.Answer(weather, "Answer from what you know."),
 			agent.Tool("radar", "The radar over a city.", func(_ context.Context, q Question) (string, error) { return "", errors.New("run") }),
-			agent.Peer("colleague", weather))
+			agent.MayAsk("colleague", weather))
 		agenttest.Replay(t, hosts[1].Store(), conversation, again)
 	})
 }

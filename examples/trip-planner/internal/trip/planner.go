@@ -45,7 +45,7 @@ func (w *World) plannerAgent() *agent.Agent {
 		task, more = prompt+asking, []agent.Option{agent.MayAskBack()}
 	}
 	return agent.New("planner", append(more, agent.Model(w.opts.Model), agent.Answer(contract.PlanTrip, task),
-		agent.Peer("flights", contract.SearchFlight, contract.BookFlight),
-		agent.Peer("hotels", contract.SearchHotel, contract.BookHotel),
+		agent.MayAsk("flights", contract.SearchFlight, contract.BookFlight),
+		agent.MayAsk("hotels", contract.SearchHotel, contract.BookHotel),
 		agent.OfferWhen(w.offerOrders), agent.Around(agent.Layer{Act: w.order}), agent.Check(contract.PlanTrip, w.checkPlan))...)
 }
