@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"store/storetest":     {"store", "store/faulty", "envelope", "protocol"},
 	"agent": {"envelope", "protocol", "guard", "guard/schema", "repair", "llm", "store",
 		"internal/strictjson", "internal/mutant"},
+	"a2a/wire":        {"internal/strictjson"},
 	"transcript":      {"envelope", "protocol", "store"},
 	"agent/simulate":  {"agent", "envelope", "protocol", "guard", "store", "store/memory", "store/faulty", "transcript"},
 	"agent/agenttest": {"agent", "agent/simulate", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite", "transcript"},
@@ -47,6 +48,7 @@ var mayImport = map[string][]string{
 var mayImportOutside = map[string][]string{
 	"envelope":            {"github.com/google/uuid"},
 	"agent":               {"github.com/google/uuid"},
+	"a2a/wire":            {"github.com/go-jose/go-jose/v4"},
 	"guard":               {"github.com/go-jose/go-jose/v4"},
 	"guard/schema":        {"github.com/invopop/jsonschema", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"llm":                 {"github.com/sashabaranov/go-openai"},
