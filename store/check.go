@@ -1,6 +1,9 @@
 package store
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Check returns an error if the set contradicts itself: it moves an exchange
 // twice, an exchange's parent belongs to another owner, a mailbox has no task
@@ -24,8 +27,8 @@ func (w WriteSet) Check() error {
 		moved[x.Key] = true
 	}
 	for _, e := range w.Entries {
-		if e.Kind == Noted && (e.MessageID == "" || len(e.Note) == 0 || len(e.Envelope) > 0) {
-			return fmt.Errorf("append to the log of %s in conversation %s: what is noted has a message id and a note and no envelope",
+		if e.Kind == Noted && (e.MessageID == "" || len(e.Envelope) > 0 || !json.Valid(e.Note)) {
+			return fmt.Errorf("append to the log of %s in conversation %s: what is noted has a message id and a note in JSON, and no envelope",
 				e.Owner, e.Conversation)
 		}
 	}

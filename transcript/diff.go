@@ -83,6 +83,8 @@ func spoken(e store.Entry) (string, error) {
 		return string(e.Event), nil
 	case store.Absent:
 		return "said that nothing had come", nil
+	case store.Noted:
+		return fmt.Sprintf("noted %s", e.Note), nil
 	}
 	m, err := envelope.Decode(e.Envelope)
 	if err != nil {

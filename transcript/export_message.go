@@ -42,6 +42,8 @@ func (e *exporter) enter(entry store.Entry) error {
 			e.trigger = nil
 		}
 		return nil
+	case store.Noted: // no act: it led to nothing
+		return nil
 	}
 	m := out.message
 	switch {

@@ -91,6 +91,8 @@ func (f *fold) apply(e store.Entry) (folded, error) {
 		return f.fire(e, x, out)
 	case store.Absent:
 		return f.bar(e, x, out)
+	case store.Noted:
+		return out, heard(e)
 	}
 	m, err := f.read(e)
 	if err != nil {
@@ -136,6 +138,14 @@ func (f *fold) bar(e store.Entry, x protocol.Exchange, out folded) (folded, erro
 	f.correlation[e.Peer] = n.Correlation
 	f.ended(e, x, next)
 	return out, nil
+}
+
+// heard holds an entry to what is noted: a message that nobody asked for, which moves nothing.
+func heard(e store.Entry) error {
+	if e.MessageID == "" || len(e.Envelope) > 0 || !json.Valid(e.Note) {
+		return diverges(e, "note", "what a peer said beside its exchange", "something else")
+	}
+	return nil
 }
 
 func absorbs(outputs []protocol.Output) bool {

@@ -16,7 +16,9 @@ import (
 // such order.
 
 // arrives tells whether the entry is something that came in.
-func arrives(e store.Entry) bool { return e.Kind == store.Received || e.Kind == store.Rejected }
+func arrives(e store.Entry) bool {
+	return e.Kind == store.Received || e.Kind == store.Rejected || e.Kind == store.Noted
+}
 
 // Shuffle returns the entries of a log in a causally valid order, drawn with r. It leaves the log alone, and the entries
 // as they are: an index and a hash say where an entry stood.

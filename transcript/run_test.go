@@ -18,6 +18,9 @@ func (w *world) run() {
 		if len(actions) == 0 {
 			return
 		}
+		if w.gossips && w.IntN(6) == 0 {
+			w.hear()
+		}
 		actions[w.IntN(len(actions))]()
 	}
 	w.Fatalf("no end in sight: %v", w.timers())

@@ -96,7 +96,7 @@ func (r *recording) enter(e store.Entry) error {
 	case store.Concluded:
 		r.fenced = true
 		return nil
-	case store.Fired, store.Rejected, store.Absent:
+	case store.Fired, store.Rejected, store.Absent, store.Noted:
 		return nil
 	}
 	m, err := envelope.Decode(e.Envelope)

@@ -39,6 +39,7 @@ type world struct {
 	wire     map[[2]string][]*envelope.Envelope // by sender and receiver
 	binding  protocol.Binding
 	loses    bool // messages
+	gossips  bool // peers say things beside their exchanges
 	odd      bool // messages are refused now and then
 	said     int
 	stance   bool // whether a contribution dissents is not left to chance
@@ -114,6 +115,14 @@ func (w *world) note(s *side, kind store.EntryKind, id string, value any) {
 		w.Fatalf("%v", err)
 	}
 	w.write(s, store.Entry{Kind: kind, MessageID: id, Note: data})
+}
+
+// hear notes what a peer said while nothing was asked.
+func (w *world) hear() {
+	s := w.sides[planner]
+	x := s.rows[w.members[w.IntN(len(w.members))]]
+	w.write(s, store.Entry{Peer: x.Peer, Kind: store.Noted, From: x.State.State, To: x.State.State, MessageID: w.id(),
+		Note: fmt.Appendf(nil, `{"progress":%d}`, w.IntN(3))})
 }
 
 // start opens the conversation.

@@ -165,6 +165,7 @@ func sides(ctx context.Context, out *strings.Builder, s store.Store, conversatio
 				if e.Peer == x.Peer {
 					fmt.Fprintf(out, "%s %s, %s to %s %s\n", e.Kind, e.Event, e.From, e.To, e.Reason)
 					indent(out, e.Envelope)
+					indent(out, e.Note)
 				}
 			}
 			turns, err := s.Turns(ctx, x.Key)

@@ -114,7 +114,7 @@ func readPart(ctx context.Context, recorded store.Store, x store.Exchange) (*par
 	}
 	p := &part{key: x.Key, ids: map[string]string{}, slow: runtimeAgrees(x.State.Protocol)}
 	for _, e := range log {
-		if e.Peer != x.Peer {
+		if e.Peer != x.Peer || e.Kind == store.Noted {
 			continue
 		}
 		h := happening{Entry: e}
