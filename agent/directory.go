@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -93,30 +95,39 @@ func (d *directory) key(uri string) ed25519.PublicKey {
 
 // dial makes the links to the addresses that the agents were given.
 func (h *Host) dial(ctx context.Context) error {
-	known := map[string]string{}
+	var all []address
+	for _, name := range slices.Sorted(maps.Keys(h.cfg.Peers)) {
+		all = append(all, address{name, h.cfg.Peers[name]})
+	}
 	for _, owner := range h.owners {
-		for _, to := range h.agents[owner].addresses {
-			uri, err := h.resolve(to.name)
-			if err != nil {
-				return err
-			}
-			switch url, again := known[uri]; {
-			case again && url != to.url:
-				return fmt.Errorf("peer %s has two addresses, %s and %s", uri, url, to.url)
-			case again:
-				continue
-			case h.agents[uri] != nil:
-				return fmt.Errorf("peer %s is an agent of this host and needs no address", uri)
-			case h.cfg.Dial == nil:
-				return fmt.Errorf("peer %s has an address, and Config.Dial is nil", uri)
-			}
-			known[uri] = to.url
-			link, err := h.cfg.Dial(ctx, uri, to.url)
-			if err != nil {
-				return fmt.Errorf("peer %s at %s: %w", uri, to.url, err)
-			}
-			h.Connect(link)
+		all = append(all, h.agents[owner].addresses...)
+	}
+	known := map[string]string{}
+	var links []Link
+	for _, to := range all {
+		uri, err := h.resolve(to.name)
+		if err != nil {
+			return err
 		}
+		switch url, again := known[uri]; {
+		case again && url != to.url:
+			return fmt.Errorf("peer %s has two addresses, %s and %s", uri, url, to.url)
+		case again:
+			continue
+		case h.agents[uri] != nil:
+			return fmt.Errorf("peer %s is an agent of this host and needs no address", uri)
+		case h.cfg.Dial == nil:
+			return fmt.Errorf("peer %s has an address, and Config.Dial is nil", uri)
+		}
+		known[uri] = to.url
+		link, err := h.cfg.Dial(ctx, uri, to.url)
+		if err != nil {
+			return fmt.Errorf("peer %s at %s: %w", uri, to.url, err)
+		}
+		links = append(links, link)
+	}
+	for _, l := range links {
+		h.Connect(l)
 	}
 	return nil
 }

@@ -32,9 +32,11 @@ type Config struct {
 	Log *slog.Logger
 	// Observer is told what the log is told, as values. Default: nobody.
 	Observer Observer
-	// Dial makes the link to an agent at an address that Peer gave. It must not
-	// need the agent to be there yet. Default: none, and an address is an error of
-	// Start.
+	// Peers say where other agents are reached, by name, as Peer says it for one.
+	Peers map[string]string
+	// Dial makes the link to an agent at an address that Peer or Peers gave. It
+	// must not need the agent to be there yet. Default: none, and an address is an
+	// error of Start.
 	Dial func(ctx context.Context, uri, url string) (Link, error)
 	// Authority is the tenant of the host's agents. Default: "local".
 	Authority string
