@@ -1,0 +1,65 @@
+package a2a
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+
+	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/protocol"
+)
+
+// taskID names the exchange that a participant has in a conversation: the
+// lower-case base32, without padding, of the first 20 bytes of sha256 over the
+// conversation's id, a zero byte and the participant's URI.
+func taskID(conversation, participant string) string {
+	sum := sha256.Sum256([]byte(conversation + "\x00" + participant))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
+}
+
+// isTaskID reports whether the text has the form of what taskID returns.
+func isTaskID(s string) bool {
+	return len(s) == 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
+
+// taskState is where the task of a participant's exchange stands; asked says
+// that a question about it is open. It is "" for a state that no protocol has.
+func taskState(protocolName string, s protocol.State, asked bool) wire.TaskState {
+	if s.Done() {
+		return ended(protocolName, s.Outcome())
+	}
+	if asked {
+		return wire.InputRequired
+	}
+	switch s {
+	case protocol.Start, "received", "called", "asked", "considering":
+		return wire.Submitted
+	case "agreed", "awarded", "active", "cancelling", "failing", "overdue", "lateaward", "stopping", "ackit":
+		return wire.Working
+	case "proposed", "lapsed", // it waits for the award
+		"given", "stopped": // it waits for the fence
+		return wire.InputRequired
+	}
+	return ""
+}
+
+// ended is the state of a task whose exchange has that outcome. What only an
+// initiator can come to is a failure for whoever looks at the task.
+func ended(protocolName string, o protocol.Outcome) wire.TaskState {
+	switch o {
+	case protocol.OK, protocol.Accepted, protocol.Ended, protocol.Closed:
+		return wire.Completed
+	case protocol.Failed, protocol.Orphaned, protocol.Blocked, protocol.TimedOut, protocol.Unknown:
+		return wire.Failed
+	case protocol.Refused, protocol.Expired:
+		return wire.Rejected
+	case protocol.Rejected:
+		if protocolName == protocol.ProposeV1 {
+			return wire.Rejected // the offer of whoever opened the task
+		}
+		return wire.Canceled // the bid of the agent
+	case protocol.Cancelled, protocol.Withdrawn:
+		return wire.Canceled
+	}
+	return ""
+}
