@@ -120,6 +120,9 @@ type Store interface {
 	// Log lists the entries of a conversation in the owner's log whose index
 	// is greater than after, in order.
 	Log(ctx context.Context, owner, conversation string, after int64) ([]Entry, error)
+	// LogPage lists the first limit of what Log lists, for whoever reads a long
+	// log a little at a time.
+	LogPage(ctx context.Context, owner, conversation string, after int64, limit int) ([]Entry, error)
 	// Message returns the entry of an exchange in which a message was sent,
 	// received or rejected; if there are several, the first.
 	Message(ctx context.Context, k Key, kind EntryKind, messageID string) (Entry, error)

@@ -128,6 +128,10 @@ func (f faulty) Log(ctx context.Context, owner, conversation string, after int64
 	return ask(f, "Log", func() ([]store.Entry, error) { return f.s.Log(ctx, owner, conversation, after) })
 }
 
+func (f faulty) LogPage(ctx context.Context, owner, conversation string, after int64, limit int) ([]store.Entry, error) {
+	return ask(f, "LogPage", func() ([]store.Entry, error) { return f.s.LogPage(ctx, owner, conversation, after, limit) })
+}
+
 func (f faulty) Message(ctx context.Context, k store.Key, kind store.EntryKind, messageID string) (store.Entry, error) {
 	return ask(f, "Message", func() (store.Entry, error) { return f.s.Message(ctx, k, kind, messageID) })
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/parley-agents/parley/store"
@@ -143,10 +144,16 @@ func (s *Store) Inbox(ctx context.Context, k store.InboxKey) (found store.Inbox,
 }
 
 // Log implements store.Store.
-func (s *Store) Log(ctx context.Context, owner, conversation string, after int64) (found []store.Entry, err error) {
+func (s *Store) Log(ctx context.Context, owner, conversation string, after int64) ([]store.Entry, error) {
+	return s.LogPage(ctx, owner, conversation, after, math.MaxInt)
+}
+
+// LogPage implements store.Store.
+func (s *Store) LogPage(ctx context.Context, owner, conversation string, after int64, limit int) (found []store.Entry, err error) {
 	err = s.locked(ctx, func(t *tables) error {
 		log := t.logs[talk{owner, conversation}]
-		for _, e := range log[min(max(after, 0), int64(len(log))):] {
+		log = log[min(max(after, 0), int64(len(log))):]
+		for _, e := range log[:min(max(limit, 0), len(log))] {
 			found = append(found, readEntry(e))
 		}
 		return nil

@@ -150,6 +150,12 @@ func (s *Store) Log(ctx context.Context, owner, conversation string, after int64
 	return many(ctx, s, what, s.query.log, scanEntry, owner, conversation, after)
 }
 
+// LogPage implements store.Store.
+func (s *Store) LogPage(ctx context.Context, owner, conversation string, after int64, limit int) ([]store.Entry, error) {
+	what := fmt.Sprintf("a page of the log of %s in conversation %s", owner, conversation)
+	return many(ctx, s, what, s.query.logPage, scanEntry, owner, conversation, after, max(limit, 0))
+}
+
 // Message implements store.Store. If several senders used the message id, the
 // entry that was logged first is returned.
 func (s *Store) Message(ctx context.Context, k store.Key, kind store.EntryKind, messageID string) (store.Entry, error) {

@@ -160,7 +160,7 @@ const pin = "SELECT uri, key, origin, at_ms FROM pin WHERE uri = ?"
 // queries are what the readers run.
 type queries struct {
 	exchange, inConversation, live, children, correlated *sql.Stmt
-	inbox, log, message, outbox, effect, turns           *sql.Stmt
+	inbox, log, logPage, message, outbox, effect, turns  *sql.Stmt
 	outboxRow                                            *sql.Stmt
 	timers, outgoing                                     agendaQueries
 	ranks                                                *sql.Stmt
@@ -192,6 +192,7 @@ func (q *queries) texts() []text {
 
 		{&q.inbox, "SELECT " + inboxColumns + " FROM inbox WHERE recipient = ? AND sender = ? AND message_id = ?"},
 		{&q.log, log + "conversation = ? AND idx > ? ORDER BY idx"},
+		{&q.logPage, log + "conversation = ? AND idx > ? ORDER BY idx LIMIT ?"},
 		{&q.message, log + "kind = ? AND message_id = ? AND message_id <> '' AND conversation = ? AND peer = ? ORDER BY id LIMIT 1"},
 		{&q.outbox, outbox + "o.conversation = ? AND o.receiver = ? ORDER BY o.id"},
 		{&q.outboxRow, outbox + "o.message_id = ?"},

@@ -34,6 +34,9 @@ func logOrder(t *testing.T, fresh func() Place) {
 	}
 	equal(t, "entries", got, want)
 	equal(t, "entries after the first", must(s.Log(t.Context(), alice, "c", 1))(t), want[1:])
+	equal(t, "a page after the first", must(s.LogPage(t.Context(), alice, "c", 1, 1))(t), want[1:2])
+	equal(t, "a page larger than the log", must(s.LogPage(t.Context(), alice, "c", 0, 9))(t), want)
+	equal(t, "a page of nothing", len(must(s.LogPage(t.Context(), alice, "c", 0, 0))(t)), 0)
 	equal(t, "entries after the last", len(must(s.Log(t.Context(), alice, "c", 3))(t)), 0)
 	equal(t, "another owner's log", mapped(must(s.Log(t.Context(), bob, "c", 0))(t), indexOf), []int64{1})
 	equal(t, "another conversation's log", mapped(must(s.Log(t.Context(), alice, "other", 0))(t), indexOf), []int64{1})

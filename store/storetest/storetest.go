@@ -70,7 +70,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Place) {
 		{"a sweep spares what others share", sweepShared},
 		{"what a sweep keeps reads as before", sweepAgrees},
 		{"sweeps run beside commits", sweepBesideCommits},
-		{"a log is numbered from one and read from any index", logOrder},
+		{"a log is numbered from one and read from any index, whole or by pages", logOrder},
 		{"a log stays contiguous under concurrent commits", logConcurrent},
 		{"the hashes of a log are a chain of links", logChain},
 		{"a large envelope is read whole wherever it stands", largeEnvelopes},
