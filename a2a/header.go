@@ -3,6 +3,7 @@ package a2a
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/parley-agents/parley/a2a/wire"
@@ -103,16 +104,29 @@ func (p parcel) metadata() wire.Metadata { return wire.Metadata{ExtensionURI: p.
 
 // whole puts an envelope together from the bytes that came.
 func whole(of string, metadata wire.Metadata, parts []wire.Part) ([]byte, error) {
-	header, isObject := bytes.CutPrefix(bytes.TrimSpace(metadata[ExtensionURI]), []byte("{"))
-	header, closed := bytes.CutSuffix(header, []byte("}"))
-	if !isObject || !closed {
-		return nil, misplaced(of+".metadata", "the header of an envelope under "+ExtensionURI)
-	}
 	if len(parts) != 1 || parts[0].Data == nil {
 		return nil, misplaced(of+".parts", "one data part, which is the content of the envelope")
 	}
-	data := append([]byte("{"), bytes.TrimSpace(header)...)
-	if content := bytes.TrimSpace(parts[0].Data); string(content) != "null" {
+	data, err := joined(metadata[ExtensionURI], parts[0].Data)
+	if err != nil {
+		return nil, misplaced(of+".metadata", "the header of an envelope under "+ExtensionURI)
+	}
+	return data, nil
+}
+
+// errNoHeader: what should be the header of an envelope is no JSON object.
+var errNoHeader = errors.New("the header of an envelope is a JSON object")
+
+// joined is the envelope that has the header and the content, each as it came; a
+// content of null is none. The error is errNoHeader.
+func joined(header, content json.RawMessage) ([]byte, error) {
+	members, opened := bytes.CutPrefix(bytes.TrimSpace(header), []byte("{"))
+	members, closed := bytes.CutSuffix(members, []byte("}"))
+	if !opened || !closed {
+		return nil, errNoHeader
+	}
+	data := append([]byte("{"), bytes.TrimSpace(members)...)
+	if content = bytes.TrimSpace(content); string(content) != "null" {
 		if len(data) > 1 {
 			data = append(data, ',')
 		}

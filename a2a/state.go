@@ -3,10 +3,12 @@ package a2a
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"slices"
 	"strings"
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
 )
 
 // taskID names the exchange that a participant has in a conversation: the
@@ -63,3 +65,12 @@ func ended(protocolName string, o protocol.Outcome) wire.TaskState {
 	}
 	return ""
 }
+
+// stateOf is where the task of an exchange stands, with the questions about it.
+func stateOf(x store.Exchange, asked []store.Exchange) wire.TaskState {
+	return taskState(x.State.Protocol, x.State.State, slices.ContainsFunc(asked, func(q store.Exchange) bool { return waits(q.State.State) }))
+}
+
+// waits reports whether a question waits for its answer: it was asked, and
+// neither answered nor withdrawn.
+func waits(s protocol.State) bool { return s == "requested" || s == "agreed" }
