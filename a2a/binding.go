@@ -1,0 +1,42 @@
+package a2a
+
+import (
+	"encoding/json"
+
+	"github.com/parley-agents/parley/a2a/wire"
+)
+
+// binding is how answers look: JSON-RPC (section 9) or HTTP+JSON (section 11).
+type binding interface {
+	// mediaType is that of an answer that is no stream.
+	mediaType() string
+	// result and failure are the body of an answer, and the data of an event: one
+	// line. status is that of an answer with the error.
+	result(o wire.Object) []byte
+	failure(e *wire.Error) []byte
+	status(e *wire.Error) int
+	// faultEvent is the name of the event that ends a stream with an error, "" if
+	// it is an event like any other.
+	faultEvent() string
+}
+
+// jsonRPC answers the request with the id.
+type jsonRPC struct{ id json.RawMessage }
+
+func (jsonRPC) mediaType() string              { return wire.RPCType }
+func (b jsonRPC) result(o wire.Object) []byte  { return wire.EncodeResult(b.id, o) }
+func (b jsonRPC) failure(e *wire.Error) []byte { return wire.EncodeError(b.id, e) }
+func (jsonRPC) status(e *wire.Error) int       { return e.Kind.RPCStatus() }
+func (jsonRPC) faultEvent() string             { return "" }
+
+type restful struct{}
+
+func (restful) mediaType() string           { return wire.ContentType }
+func (restful) result(o wire.Object) []byte { return wire.Encode(o) }
+func (restful) status(e *wire.Error) int    { return e.Kind.HTTPStatus() }
+func (restful) faultEvent() string          { return "error" }
+
+func (restful) failure(e *wire.Error) []byte {
+	_, body := wire.EncodeStatus(e)
+	return body
+}

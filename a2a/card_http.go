@@ -1,0 +1,162 @@
+package a2a
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/parley-agents/parley/a2a/wire"
+)
+
+// cardAge is for how long a client may keep a card without asking, in seconds.
+const cardAge = "300"
+
+// cardCache keeps an agent's card: what it says, which never changes, and how
+// it was last sent, so that a card that is the same has the same signature.
+type cardCache struct {
+	mu        sync.Mutex
+	described *wire.AgentCard
+	tag       string
+	body      []byte
+}
+
+// card answers with the agent's card (section 8.2): what everybody may see.
+func (v *visit) card() {
+	body, tag, err := v.signed()
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	h := v.w.Header()
+	h.Set("Cache-Control", "public, max-age="+cardAge)
+	h.Set("ETag", tag)
+	if matches(v.r.Header.Values("If-None-Match"), tag) {
+		v.w.send(http.StatusNotModified, "", nil)
+		return
+	}
+	v.w.send(http.StatusOK, wire.RPCType, body)
+}
+
+// signed is the agent's card as it is sent, and its tag: that of what it says,
+// however it was signed.
+func (v *visit) signed() (body []byte, tag string, err error) {
+	card, err := v.published()
+	if err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(wire.Encode(card))
+	tag = `"` + hex.EncodeToString(sum[:16]) + `"`
+	c := &v.agent.cards
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tag != tag {
+		if err := v.sign(card); err != nil {
+			return nil, "", err
+		}
+		c.tag, c.body = tag, wire.Encode(card)
+	}
+	return c.body, c.tag, nil
+}
+
+// described is what the agent itself says in its card.
+func (a *served) described() (wire.AgentCard, error) {
+	a.cards.mu.Lock()
+	defer a.cards.mu.Unlock()
+	if a.cards.described == nil {
+		card, err := a.describe()
+		if err != nil {
+			return wire.AgentCard{}, err
+		}
+		a.cards.described = card
+	}
+	return *a.cards.described, nil
+}
+
+// published is the agent's card with what the server knows: where and how the
+// agent is reached, and what it serves.
+func (v *visit) published() (*wire.AgentCard, error) {
+	card, err := v.agent.described()
+	if err != nil {
+		return nil, err
+	}
+	url := v.base()
+	if v.place.agent != "" {
+		url += "/" + v.agent.name
+	}
+	card.SupportedInterfaces = nil
+	for _, b := range []string{wire.JSONRPC, wire.HTTPJSON} {
+		card.SupportedInterfaces = append(card.SupportedInterfaces,
+			wire.AgentInterface{URL: url, ProtocolBinding: b, ProtocolVersion: wire.Version})
+	}
+	card.Capabilities = v.cfg.capabilities(card.Capabilities)
+	card.SecuritySchemes, card.SecurityRequirements = v.cfg.security()
+	return &card, nil
+}
+
+// capabilities are what the agent's card says of them.
+func (v *visit) capabilities() (wire.Capabilities, error) {
+	card, err := v.agent.described()
+	return v.cfg.capabilities(card.Capabilities), err
+}
+
+func (c Config) capabilities(of wire.Capabilities) wire.Capabilities {
+	of.Streaming = true
+	of.PushNotifications = !c.NoPush
+	of.ExtendedAgentCard = c.ExtendedCard != nil
+	return of
+}
+
+// extended is the agent's card for a caller who may see more.
+func (v *visit) extended(a Access) (wire.Object, error) {
+	public, err := v.published()
+	if err != nil {
+		return nil, err
+	}
+	public.Skills = slices.Clone(public.Skills)
+	card, err := v.cfg.ExtendedCard(v.r.Context(), v.agent.uri, a.Caller, public)
+	if err != nil {
+		return nil, err
+	}
+	if card == nil {
+		return nil, wire.Errorf(wire.ExtendedCardNotConfigured, "the agent has no extended card for the caller")
+	}
+	return card, v.sign(card)
+}
+
+func (v *visit) sign(card *wire.AgentCard) error {
+	if v.cfg.SigningKey == nil {
+		return nil
+	}
+	return wire.SignCard(card, v.cfg.SigningKey, v.cfg.SigningKeyID)
+}
+
+// base is the server's URL without a slash at its end. Without a configured one
+// it is the address of the connection, which no header can change.
+func (v *visit) base() string {
+	if v.cfg.BaseURL != "" {
+		return v.cfg.BaseURL
+	}
+	scheme := "http://"
+	if v.r.TLS != nil {
+		scheme = "https://"
+	}
+	if a, ok := localAddr(v.r); ok {
+		return scheme + a.String()
+	}
+	return scheme + "localhost"
+}
+
+// matches reports whether one of the header's tags is this one (RFC 9110 section
+// 13.1.2).
+func matches(header []string, tag string) bool {
+	for t := range strings.SplitSeq(strings.Join(header, ","), ",") {
+		t = strings.TrimSpace(t)
+		if t == "*" || strings.TrimPrefix(t, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package a2a
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/parley-agents/parley/a2a/wire"
+)
+
+// fail answers with an error. What is not a *wire.Error stays in the log, under
+// the id that the client is told.
+func (v *visit) fail(err error) {
+	e := v.told(err)
+	v.failAs(v.binding.status(e), e)
+}
+
+// failAs is fail with a status that says more than the error's own.
+func (v *visit) failAs(status int, e *wire.Error) {
+	h := v.w.Header()
+	if status == http.StatusUnauthorized {
+		for _, c := range v.cfg.challenges() {
+			h.Add("WWW-Authenticate", c)
+		}
+	}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", wire.FormatRetryAfter(e.RetryAfter))
+	}
+	v.w.send(status, v.binding.mediaType(), v.binding.failure(e))
+}
+
+// told is what the client is told of an error.
+func (v *visit) told(err error) *wire.Error {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return e
+	}
+	if v.r.Context().Err() == nil {
+		v.cfg.Log.ErrorContext(v.r.Context(), "request failed", "request", v.id, "error", err)
+	}
+	return v.incident()
+}
+
+// incident tells the client where the operator finds what happened.
+func (v *visit) incident() *wire.Error {
+	e := wire.Errorf(wire.Internal, "internal error, incident %s", v.id)
+	e.Info = map[string]string{"incident": v.id}
+	return e
+}

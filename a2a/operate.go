@@ -1,0 +1,75 @@
+package a2a
+
+import (
+	"net/http"
+
+	"github.com/parley-agents/parley/a2a/wire"
+)
+
+// admit lets a request in: its caller is known, and does not ask too often.
+func (v *visit) admit() (Access, error) {
+	a, err := v.authenticate(v.r, v.agent.uri)
+	a.Tenant = v.place.route.Tenant
+	if wait, ok := v.quota.take(payer(a, v.r), v.now()); !ok {
+		e := wire.Errorf(wire.Overloaded, "the caller asks too often")
+		e.RetryAfter = wait
+		return a, e
+	}
+	return a, err
+}
+
+// operate does what an admitted request asks for. decode fills the operation's
+// request.
+func (v *visit) operate(a Access, m wire.Method, decode func(wire.Object) error) {
+	a.Operation = m
+	p := newProcedure(m)
+	c, err := v.prepare(a, p, decode)
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	if len(c.Extensions) > 0 {
+		v.w.Header().Set(wire.ExtensionsHeader, wire.FormatExtensions(c.Extensions))
+	}
+	var o wire.Object
+	switch {
+	case p.stream != nil:
+		v.stream(a, c, p)
+		return
+	case p.do != nil:
+		o, err = p.do(v.r.Context(), v.agent.service, c)
+	default:
+		o, err = v.extended(a)
+	}
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	v.w.send(http.StatusOK, v.binding.mediaType(), v.binding.result(o))
+}
+
+// prepare checks all that stands between a request and the agent.
+func (v *visit) prepare(a Access, p *procedure, decode func(wire.Object) error) (wire.Call, error) {
+	if err := v.authorize(v.r.Context(), a); err != nil {
+		return wire.Call{}, err
+	}
+	can, err := v.capabilities()
+	if err != nil {
+		return wire.Call{}, err
+	}
+	active, err := activate(v.r, can.Extensions)
+	if err != nil {
+		return wire.Call{}, err
+	}
+	if err := decode(p.request); err != nil {
+		return wire.Call{}, err
+	}
+	if err := p.needs(can); err != nil {
+		return wire.Call{}, err
+	}
+	h := v.r.Header
+	c := wire.Call{Caller: a.Caller, Loopback: a.Loopback, Extensions: active,
+		LastEventID: h.Get(headerLastEvent), Token: h.Get(headerToken)}
+	c.Traceparent, c.Tracestate = trace(h)
+	return c, nil
+}

@@ -1,0 +1,41 @@
+package a2a
+
+import (
+	"net/http"
+
+	"github.com/parley-agents/parley/a2a/wire"
+)
+
+// rest answers a request of HTTP+JSON.
+func (v *visit) rest() {
+	a, err := v.admit()
+	if err == nil {
+		err = v.version()
+	}
+	if err != nil {
+		v.fail(err)
+		return
+	}
+	var body []byte
+	if v.r.Method == http.MethodPost {
+		var ok bool
+		if body, ok = v.body(); !ok {
+			return
+		}
+	}
+	if len(body) > 0 {
+		if err := v.isJSON(); err != nil {
+			v.fail(err)
+			return
+		}
+	}
+	v.operate(a, v.place.route.Method, func(into wire.Object) error {
+		return v.place.route.Decode(v.r.URL.Query(), body, into)
+	})
+}
+
+// version refuses a request of another version of the protocol, whatever else
+// it says.
+func (v *visit) version() error {
+	return wire.CheckVersion(v.r.Header.Get(wire.VersionHeader), v.r.URL.Query().Get(wire.VersionHeader))
+}
