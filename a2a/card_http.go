@@ -128,7 +128,10 @@ func (v *visit) extended(a Access) (wire.Object, error) {
 
 func (v *visit) sign(card *wire.AgentCard) error {
 	if v.cfg.SigningKey == nil {
-		return nil
+		if v.agent.sign == nil {
+			return nil
+		}
+		return v.agent.sign(card)
 	}
 	return wire.SignCard(card, v.cfg.SigningKey, v.cfg.SigningKeyID)
 }

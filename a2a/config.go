@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -70,10 +71,22 @@ type Config struct {
 	// say so.
 	ExtendedCard func(ctx context.Context, agent, caller string, public *wire.AgentCard) (*wire.AgentCard, error)
 	// SigningKey signs the cards, SigningKeyID says which key it is: an
-	// ed25519.PrivateKey or an *ecdsa.PrivateKey on P-256. Default: none, cards are
-	// not signed.
+	// ed25519.PrivateKey or an *ecdsa.PrivateKey on P-256. Default: each agent signs
+	// with its own key, whose id is its URI.
 	SigningKey   crypto.Signer
 	SigningKeyID string
+
+	// Read says what a message opens of a client that does not know Parley, by the
+	// URI of the agent it is for: the name of the contract and its content. It must
+	// say the same each time, and may be called at once by several goroutines.
+	// Default, and when ok is false: text opens a chat, data what the one contract
+	// whose schema accepts it takes; other parts are refused.
+	Read func(agent string, m *wire.Message) (contract string, content json.RawMessage, ok bool)
+	// Show says what such a client sees of a result, an item or a contribution: the
+	// parts of an artifact. It is asked at each reading, must say the same each time,
+	// and may be called at once by several goroutines. Default, and when there are no
+	// parts: the text of a chat, and anything else as data.
+	Show func(contract string, content json.RawMessage) []wire.Part
 
 	// NoPush serves no webhooks. Default: false, they are served.
 	NoPush bool

@@ -26,8 +26,13 @@ func (s *service) events(ctx context.Context, x store.Exchange, after string, pa
 	return s.follow(ctx, x, after, parley, parley)
 }
 
-// follow is events; patient says that the stream goes on if the task waits for
-// its client from the start.
+// happening is what happens to a task until it has ended, whatever it waits for.
+func (s *service) happening(ctx context.Context, x store.Exchange, after string, parley bool) iter.Seq2[wire.Event, error] {
+	return s.follow(ctx, x, after, parley, true)
+}
+
+// follow is events; patient says that the stream goes on while the task waits for
+// its client.
 func (s *service) follow(ctx context.Context, x store.Exchange, after string, parley, patient bool) iter.Seq2[wire.Event, error] {
 	return func(yield func(wire.Event, error) bool) {
 		st := stream{service: s, x: x, shown: shown{artifacts: true, reader: x.Peer, parley: parley}, patient: patient, yield: yield}
@@ -105,14 +110,14 @@ func (st *stream) begin(ctx context.Context, resumed bool, place int64) (over bo
 	}
 	st.heard(ctx, x)
 	st.track = newTrack(st.host.Store(), x, place)
-	st.fold = newFold(st.host, x, st.shown)
+	st.fold = st.newFold(x, st.shown)
 	if !resumed {
 		task, err := st.picture(ctx, x, asked, st.shown, st.fold, st.track)
 		if err != nil {
 			return false, err
 		}
 		st.send(wire.StreamResponse{Task: task})
-		st.came = st.fold.told.Interrupted() && !st.patient
+		st.came = st.fold.told.Interrupted()
 		return st.over(), nil
 	}
 	task, err := st.glance(ctx, x, asked)
@@ -127,14 +132,13 @@ func (st *stream) begin(ctx context.Context, resumed bool, place int64) (over bo
 	st.fold.resume(place, from, task.Status.State)
 	st.send(wire.StreamResponse{Task: task})
 	over, err = st.drain(ctx)
-	st.came = st.came && !st.patient
 	return over || err == nil && st.over(), err
 }
 
 // glance is the task of a stream that goes on: a reader of Parley has what was
 // said and made, and any other takes a task for all of it.
 func (st *stream) glance(ctx context.Context, x store.Exchange, asked []store.Exchange) (*wire.Task, error) {
-	f := newFold(st.host, x, st.shown)
+	f := st.newFold(x, st.shown)
 	if !st.shown.parley {
 		return st.picture(ctx, x, asked, st.shown, f, newTrack(st.host.Store(), x, 0))
 	}
@@ -175,7 +179,7 @@ func (st *stream) drain(ctx context.Context) (ended bool, err error) {
 // over reports whether nothing more is to be told, now that all that was there
 // has been.
 func (st *stream) over() bool {
-	return st.left || st.fold.told.Terminal() || st.came && !st.shown.parley
+	return st.left || st.fold.told.Terminal() || st.came && !st.patient
 }
 
 // tell tells what an entry shows. The status comes last: a task never ends

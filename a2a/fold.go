@@ -1,6 +1,9 @@
 package a2a
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/protocol"
@@ -15,6 +18,8 @@ type fold struct {
 	x      store.Exchange
 	reader string
 	parley bool
+	// show is Config.Show.
+	show func(contract string, content json.RawMessage) []wire.Part
 
 	// state is the exchange's after the last entry, sent the number of its last
 	// act, index its place in the exchange's log.
@@ -28,8 +33,8 @@ type fold struct {
 }
 
 // newFold begins before the first entry.
-func newFold(h *agent.Host, x store.Exchange, o shown) *fold {
-	f := &fold{host: h, x: x, reader: o.reader, parley: o.parley, state: protocol.Start, asked: map[string]protocol.State{}}
+func (s *service) newFold(x store.Exchange, o shown) *fold {
+	f := &fold{host: s.host, show: s.show, x: x, reader: o.reader, parley: o.parley, state: protocol.Start, asked: map[string]protocol.State{}}
 	f.told = f.now()
 	return f
 }
@@ -123,7 +128,11 @@ func (f *fold) ours(e store.Entry) (said, error) {
 // theirs is what the client said.
 func (f *fold) theirs(e store.Entry) (*wire.Message, error) {
 	if e.Kind == store.Noted {
-		return f.original(e.Note)
+		kept, err := readOriginal(e.Note)
+		if err != nil {
+			return nil, fmt.Errorf("in the log of %s: %w", f.x.Owner, err)
+		}
+		return f.original(kept, []wire.Part{text("")})
 	}
 	if !f.parley {
 		return f.plainUser(e)

@@ -21,7 +21,7 @@ func (f *fold) plain(entry store.Entry, told bool) (said, error) {
 		return said{}, fmt.Errorf("message %s in the log of %s: %w", entry.MessageID, entry.Owner, err)
 	}
 	if told {
-		return said{artifact: &wire.Artifact{ArtifactID: e.ID(), Parts: plainContent(e)}}, nil
+		return said{artifact: &wire.Artifact{ArtifactID: e.ID(), Parts: f.result(e)}}, nil
 	}
 	parts, err := spoken(e)
 	if err != nil || parts == nil {
@@ -37,8 +37,11 @@ func (f *fold) plainUser(entry store.Entry) (*wire.Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("message %s in the log of %s: %w", entry.MessageID, entry.Owner, err)
 	}
-	if x, ok := e.Header().Extensions[messageExtension]; ok {
-		return f.original(x.Value)
+	if kept, err := keptIn(e); err != nil || kept != nil {
+		if err != nil {
+			return nil, fmt.Errorf("message %s in the log of %s: %w", entry.MessageID, entry.Owner, err)
+		}
+		return f.original(kept, plainContent(e))
 	}
 	if e.InReplyTo() != "" || e.Act() == envelope.Cancel {
 		return nil, nil
@@ -47,12 +50,22 @@ func (f *fold) plainUser(entry store.Entry) (*wire.Message, error) {
 }
 
 // original is a client's message as it came.
-func (f *fold) original(data []byte) (*wire.Message, error) {
-	var m wire.Message
-	if err := wire.Decode(data, &m); err != nil {
-		return nil, fmt.Errorf("a client's message in the log of %s: %w", f.x.Owner, err)
+func (f *fold) original(kept *original, content []wire.Part) (*wire.Message, error) {
+	m, err := kept.message(content)
+	if err != nil {
+		return nil, fmt.Errorf("in the log of %s: %w", f.x.Owner, err)
 	}
-	return f.here(&m), nil
+	return f.here(m), nil
+}
+
+// result is what the agent made, as such a client sees it.
+func (f *fold) result(e *envelope.Envelope) []wire.Part {
+	if f.show != nil {
+		if parts := f.show(strings.TrimPrefix(e.Capability(), "urn:cap:"), e.Content()); len(parts) > 0 {
+			return parts
+		}
+	}
+	return plainContent(e)
 }
 
 // plainContent is a content as text, if it is that of a chat, else as data.

@@ -39,7 +39,9 @@ type served struct {
 	// describe makes the card, but for what the server itself knows: interfaces,
 	// security and capabilities.
 	describe func() (*wire.AgentCard, error)
-	cards    cardCache
+	// sign signs a card as the agent, nil if it has no key of its own.
+	sign  func(card *wire.AgentCard) error
+	cards cardCache
 }
 
 // newServer serves the agents, at least one, in that order.

@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/parley-agents/parley/a2a/wire"
@@ -12,10 +13,15 @@ import (
 // service is one agent's side of the protocol: its tasks are what it has in its
 // log, and it keeps nothing of its own about them.
 type service struct {
+	*pushes
 	host *agent.Host
 	uri  string
+	// read and show are Config.Read and Config.Show, nil if there are none.
+	read func(agent string, m *wire.Message) (contract string, content json.RawMessage, ok bool)
+	show func(contract string, content json.RawMessage) []wire.Part
 	// down is closed when the host stops.
-	down <-chan struct{}
+	down  <-chan struct{}
+	locks locks
 }
 
 func newService(host *agent.Host, uri string) *service {
@@ -25,6 +31,12 @@ func newService(host *agent.Host, uri string) *service {
 		close(down)
 	})
 	return &service{host: host, uri: uri, down: down}
+}
+
+// GetExtendedAgentCard implements wire.Service. The server, which makes the
+// cards, answers it itself.
+func (s *service) GetExtendedAgentCard(context.Context, wire.Call, *wire.ExtendedCardRequest) (*wire.AgentCard, error) {
+	return nil, wire.Errorf(wire.ExtendedCardNotConfigured, "the agent has no extended card")
 }
 
 // caller is the agent that a call is from.

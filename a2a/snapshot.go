@@ -33,7 +33,7 @@ func (s *service) snapshot(ctx context.Context, x store.Exchange, o shown) (*wir
 	if err != nil {
 		return nil, err
 	}
-	return s.picture(ctx, x, asked, o, newFold(s.host, x, o), newTrack(s.host.Store(), x, 0))
+	return s.picture(ctx, x, asked, o, s.newFold(x, o), newTrack(s.host.Store(), x, 0))
 }
 
 // picture takes the fold from the beginning of the log to its end.

@@ -229,7 +229,7 @@ func TestAForeignMessageIsShownAsItCame(t *testing.T) {
 		}))
 		c := client{t, s, stranger}
 		h := c.opens(chat, envelope.Request)
-		h.Extensions = map[string]envelope.Extension{messageExtension: {Value: json.RawMessage(hello)}}
+		h.Extensions = map[string]envelope.Extension{messageExtension: {Value: json.RawMessage(`{"digest":"","message":` + hello + `}`)}}
 		x := c.take(h, `{"text":"Hello?"}`, "")
 		synctest.Wait()
 		task := c.task(x, false)
@@ -249,7 +249,7 @@ func TestWhatWasSaidBesideTheExchangeStandsInTheHistory(t *testing.T) {
 		x := c.open(book, envelope.Request)
 		synctest.Wait()
 		note := `{"messageId":"beside","role":"ROLE_USER","parts":[{"text":"Hurry!"}]}`
-		if err := c.s.host.Note(t.Context(), x.Key, fresh(), []byte(note)); err != nil {
+		if err := c.s.host.Note(t.Context(), x.Key, fresh(), []byte(`{"digest":"","message":`+note+`}`)); err != nil {
 			t.Fatal(err)
 		}
 		task := c.task(x, false)

@@ -1,0 +1,82 @@
+package a2a
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/internal/strictjson"
+)
+
+// maxOriginal bounds what an envelope keeps of a foreign message beside its
+// content, in bytes.
+const maxOriginal = 40 << 10
+
+// original is the message of a client that speaks no Parley, as the envelope that
+// was made of it keeps it.
+type original struct {
+	// Digest is of the message's canonical form: it tells whether another message
+	// with its id is the same.
+	Digest  string          `json:"digest"`
+	Message json.RawMessage `json:"message"`
+	// Outside: the message was too long, and its parts are the envelope's content
+	// alone.
+	Outside bool `json:"outside,omitempty"`
+}
+
+// originalOf is what is kept of a message.
+func originalOf(m *wire.Message) (original, error) {
+	canonical, err := strictjson.Canonical(wire.Encode(m), strictjson.Limits{Bytes: 8 << 20, Depth: 64, StringBytes: 8 << 20, Nodes: 100_000})
+	if err != nil {
+		return original{}, invalid("message", "cannot be kept: "+err.Error())
+	}
+	sum := sha256.Sum256(canonical)
+	o := original{Digest: hex.EncodeToString(sum[:]), Message: canonical}
+	if len(canonical) <= maxOriginal {
+		return o, nil
+	}
+	short := *m
+	short.Parts = []wire.Part{text("")}
+	o.Message, o.Outside = wire.Encode(&short), true
+	if len(o.Message) > maxOriginal {
+		return original{}, invalid("message", fmt.Sprintf("must have at most %d bytes beside its parts", maxOriginal))
+	}
+	return o, nil
+}
+
+// same reports whether the other message is this one.
+func (o *original) same(other original) bool { return o.Digest == other.Digest }
+
+// keptIn is the foreign message that an envelope was made of, nil if it was made
+// of none.
+func keptIn(e *envelope.Envelope) (*original, error) {
+	x, ok := e.Header().Extensions[messageExtension]
+	if !ok {
+		return nil, nil
+	}
+	return readOriginal(x.Value)
+}
+
+func readOriginal(raw []byte) (*original, error) {
+	var o original
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return nil, fmt.Errorf("a kept message: %w", err)
+	}
+	return &o, nil
+}
+
+// message is the message as it came; content are the parts of one that was too
+// long.
+func (o *original) message(content []wire.Part) (*wire.Message, error) {
+	var m wire.Message
+	if err := wire.Decode(o.Message, &m); err != nil {
+		return nil, fmt.Errorf("a kept message: %w", err)
+	}
+	if o.Outside {
+		m.Parts = content
+	}
+	return &m, nil
+}

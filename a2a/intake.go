@@ -1,0 +1,124 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/store"
+)
+
+// taken is what became of a message: the exchange that it belongs to, and the
+// receipts that it got, if its sender reads receipts.
+type taken struct {
+	x        store.Exchange
+	receipts [][]byte
+	// parley: it came as an envelope.
+	parley bool
+}
+
+// SendMessage implements wire.Service. It returns when the message is durable
+// and, unless the client wants to know at once, the task has ended or waits for
+// its client.
+func (s *service) SendMessage(ctx context.Context, c wire.Call, r *wire.SendMessageRequest) (*wire.SendMessageResponse, error) {
+	blocking := !r.Configuration.ReturnImmediately
+	t, err := s.take(ctx, c, r, blocking)
+	if err != nil {
+		return nil, err
+	}
+	if blocking {
+		if t.x, err = s.await(ctx, t.x, settled); err != nil {
+			return nil, err
+		}
+	}
+	task, err := s.snapshot(ctx, t.x, shown{history: r.Configuration.HistoryLength, artifacts: true, reader: t.x.Peer, parley: t.parley})
+	if err != nil {
+		return nil, err
+	}
+	if err := addReceipts(task, t.receipts); err != nil {
+		return nil, err
+	}
+	return &wire.SendMessageResponse{Task: task}, nil
+}
+
+// SendStreamingMessage implements wire.Service.
+func (s *service) SendStreamingMessage(ctx context.Context, c wire.Call, r *wire.SendMessageRequest) (iter.Seq2[wire.Event, error], error) {
+	t, err := s.take(ctx, c, r, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.events(ctx, t.x, "", t.parley), nil
+}
+
+// take takes the message of a request, once: the same message again finds what
+// became of it the first time.
+func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequest, blocking bool) (taken, error) {
+	if r.Message.Role != wire.User {
+		return taken{}, &wire.Error{Kind: wire.InvalidParams, Field: "message.role", Message: "must be ROLE_USER"}
+	}
+	if err := s.checkPush(&r.Message, r.Configuration.PushConfig); err != nil {
+		return taken{}, err
+	}
+	var t taken
+	var err error
+	if carriesEnvelope(r.Message.Metadata) {
+		t, err = s.takeEnvelope(ctx, c, &r.Message)
+	} else {
+		t.x, err = s.takeForeign(ctx, c, &r.Message, blocking)
+	}
+	if err != nil {
+		return taken{}, err
+	}
+	return t, s.adoptPush(ctx, c, t.x, r.Configuration.PushConfig)
+}
+
+// settled reports whether a blocking call has its answer.
+func settled(state wire.TaskState) bool { return state.Terminal() || state.Interrupted() }
+
+// await waits until the task stands where enough says that it is enough.
+func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.TaskState) bool) (store.Exchange, error) {
+	for {
+		moved, release := s.host.Follow(x.Owner, x.Task)
+		now, asked, err := s.again(ctx, x)
+		if err != nil || enough(stateOf(now, asked)) {
+			release()
+			return now, err
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+		release()
+		if err != nil {
+			return now, err
+		}
+	}
+}
+
+// refused is what a client is told when the host could not take a message.
+func refused(err error) error {
+	switch {
+	case errors.Is(err, agent.ErrStopped):
+		return wire.Errorf(wire.Unavailable, "the agent is going down")
+	case errors.Is(err, agent.ErrUnreadable):
+		return unreadable(err)
+	case errors.Is(err, agent.ErrUnknownPeer):
+		return &wire.Error{Kind: wire.InvalidParams, Field: "message.metadata", Message: "the envelope is for another agent"}
+	case errors.Is(err, store.ErrFull):
+		return wire.Errorf(wire.Unavailable, "the agent cannot keep anything more now")
+	}
+	return err
+}
+
+// unreadable tells where an envelope cannot be read, when that is known.
+func unreadable(err error) error {
+	told := &wire.Error{Kind: wire.InvalidParams, Field: "message.metadata", Message: "the envelope cannot be read"}
+	if v, ok := errors.AsType[*guard.Violation](err); ok && v.Pointer != "" {
+		told.Message = "the envelope cannot be read at " + v.Pointer + ", expected " + v.Want
+	}
+	return told
+}
