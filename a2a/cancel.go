@@ -107,6 +107,6 @@ func (s *service) cancelForeign(ctx context.Context, c wire.Call, task string) (
 	h := s.foreignHeader(x.Peer, x.Conversation, s.host.Now(), c)
 	h.Performative, h.Schema, h.Protocol, h.Capability = envelope.Cancel, protocol.CancelSchema, x.State.Protocol, x.State.Capability
 	h.CorrelationID, h.InReplyTo = x.Correlation, x.State.Opening
-	h.MessageID, h.Seq = derived("cancel", x.Conversation), x.State.Received+1
+	h.MessageID, h.Seq = envelope.DerivedID("cancel", x.Conversation), x.State.Received+1
 	return x, s.accept(ctx, x.Peer, task, h, []byte("{}"))
 }

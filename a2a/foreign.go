@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
@@ -59,16 +57,7 @@ func (s *service) takeForeign(ctx context.Context, c wire.Call, m *wire.Message,
 }
 
 // foreignID is the envelope's id of a foreign message.
-func foreignID(sender, messageID string) string { return derived(sender, messageID) }
-
-// derived is a UUIDv8 (RFC 9562 section 5.8) that follows from its parts.
-func derived(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	u := uuid.UUID(sum[:16])
-	u[6] = u[6]&0x0f | 0x80
-	u[8] = u[8]&0x3f | 0x80
-	return u.String()
-}
+func foreignID(sender, messageID string) string { return envelope.DerivedID(sender, messageID) }
 
 // earlier is the exchange that the message was taken into before, nil if it was
 // not. Another message under the same id is refused.
@@ -157,14 +146,14 @@ func (s *service) openForeign(ctx context.Context, c wire.Call, caller, id strin
 		}
 		within = subscribedWithin
 	}
-	conversation := derived("conversation", id)
+	conversation := envelope.DerivedID("conversation", id)
 	h := s.foreignHeader(caller, conversation, s.host.Now(), c)
 	h.Performative, h.Protocol = envelope.Request, what.contract.Protocol
 	h.Schema, h.Capability = what.contract.Name.Input(), what.contract.Name.Capability()
 	h.MessageID, h.Seq = id, 1
 	h.CorrelationID = m.ContextID
 	if h.CorrelationID == "" {
-		h.CorrelationID = derived("context", id)
+		h.CorrelationID = envelope.DerivedID("context", id)
 	}
 	h.ReplyBy = h.Timestamp.Add(within)
 	if what.contract.Effects {

@@ -37,7 +37,7 @@ func (s *service) answer(ctx context.Context, c wire.Call, q store.Exchange, id 
 	h.Trace = of.Trace
 	agree := h
 	agree.Performative, agree.Schema = envelope.Agree, protocol.AgreeSchema
-	agree.MessageID, agree.Seq = derived("agree", q.Conversation), 1
+	agree.MessageID, agree.Seq = envelope.DerivedID("agree", q.Conversation), 1
 	if err := s.accept(ctx, q.Peer, q.Task, agree, []byte("{}")); err != nil {
 		return err
 	}

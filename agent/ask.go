@@ -231,7 +231,7 @@ func (q *question) conversation() string {
 		q.identity = fmt.Sprintf("%s\x00%d", what, q.parent.ordinal(what))
 	}
 	p := q.parent.key
-	return derivedID("conversation", p.Owner, p.Conversation, p.Peer, q.parent.scope()+q.identity)
+	return envelope.DerivedID("conversation", p.Owner, p.Conversation, p.Peer, q.parent.scope()+q.identity)
 }
 
 // openExchange commits the opening act, unless an earlier run did.
@@ -293,7 +293,7 @@ func (q *question) header(s *step) (envelope.Header, error) {
 	if q.contract.Effects && h.Performative != envelope.CFP { // a call has none: the award has
 		h.IdempotencyKey = q.key
 		if h.IdempotencyKey == "" && q.parent != nil {
-			h.IdempotencyKey = derivedID(append(q.parent.business(), "asked", q.identity)...)
+			h.IdempotencyKey = envelope.DerivedID(append(q.parent.business(), "asked", q.identity)...)
 		}
 		if h.IdempotencyKey == "" {
 			h.IdempotencyKey = k.Conversation

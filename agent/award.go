@@ -109,11 +109,11 @@ func (v *auction[Call, Bid]) award(ctx context.Context, to []Tender[Bid]) error 
 func (v *auction[Call, Bid]) awardKey(bidder string) string {
 	switch {
 	case v.question.key != "":
-		return derivedID("award", v.question.key, bidder)
+		return envelope.DerivedID("award", v.question.key, bidder)
 	case v.parent != nil:
-		return derivedID(append(v.parent.business(), "awarded", v.identity, bidder)...)
+		return envelope.DerivedID(append(v.parent.business(), "awarded", v.identity, bidder)...)
 	}
-	return derivedID("award", v.party.Owner, v.party.Conversation, bidder)
+	return envelope.DerivedID("award", v.party.Owner, v.party.Conversation, bidder)
 }
 
 // unmet is the error of an auction that brought less than it was held for.

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -106,19 +105,6 @@ func (s *seam) id() string {
 		u[i] = byte(ms >> (40 - 8*i))
 	}
 	u[6] = u[6]&0x0f | 0x70
-	u[8] = u[8]&0x3f | 0x80
-	return u.String()
-}
-
-// derivedID is a UUIDv8 (RFC 9562) that follows from its parts alone, so that
-// work which runs again meets what its first run began.
-func derivedID(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	u, err := uuid.FromBytes(sum[:16])
-	if err != nil {
-		panic(err) // sixteen bytes always make a UUID
-	}
-	u[6] = u[6]&0x0f | 0x80
 	u[8] = u[8]&0x3f | 0x80
 	return u.String()
 }

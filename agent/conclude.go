@@ -106,7 +106,7 @@ func (j *job) decide(res result, failed, cause error) draft {
 			}
 		}
 		if j.phase == bidding {
-			d.key = derivedID("proposal", j.key.Owner, j.header.MessageID)
+			d.key = envelope.DerivedID("proposal", j.key.Owner, j.header.MessageID)
 			d.replyBy = j.header.ReplyBy.Add(j.offer.holds)
 		}
 		return d

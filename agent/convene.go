@@ -46,9 +46,9 @@ func (q *question) convene(ctx context.Context, members []string, b protocol.Bin
 	k := store.Key{Owner: q.from.URI(), Conversation: q.conversation()}
 	q.host.asked.put(k.Owner, q.contract)
 	b.Protocol, b.Capability, b.Members = q.contract.Protocol, q.contract.Name.Capability(), uris
-	b.Group = derivedID("group", k.Owner, k.Conversation)
+	b.Group = envelope.DerivedID("group", k.Owner, k.Conversation)
 	if b.Gather != nil {
-		b.Gather.ID, b.Gather.Members = derivedID("gather", k.Owner, k.Conversation), uris
+		b.Gather.ID, b.Gather.Members = envelope.DerivedID("gather", k.Owner, k.Conversation), uris
 	}
 	if err := q.openAll(ctx, k, b); err != nil {
 		return none, fmt.Errorf("opening %s: %w", q.contract.Name, err)

@@ -200,4 +200,6 @@ func (s *step) effect(ctx context.Context) (string, error) {
 
 // effectKey is the identity of an effect outside the host: the same for every
 // run of the same work, different for any other.
-func effectKey(parts ...string) string { return derivedID(append([]string{"effect"}, parts...)...) }
+func effectKey(parts ...string) string {
+	return envelope.DerivedID(append([]string{"effect"}, parts...)...)
+}

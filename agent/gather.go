@@ -335,10 +335,10 @@ func (h *Host) decision(ctx context.Context, a *assembly, now time.Time) (protoc
 // Who is still waited for is no longer needed: at the deadline it is missing,
 // before that it is told to stop.
 func (h *Host) fence(ctx context.Context, a *assembly, all []*step, d protocol.Decision, r protocol.Reduction) error {
-	id := derivedID("fence", a.key.Owner, a.key.Conversation)
+	id := envelope.DerivedID("fence", a.key.Owner, a.key.Conversation)
 	group := &envelope.Group{ID: id, Size: len(all), MembersDigest: membersDigest(a.binding.Members)}
 	salt := h.seam.bytes(saltBytes)
-	if err := all[0].note(store.Reduced, derivedID("result", id), r); err != nil {
+	if err := all[0].note(store.Reduced, envelope.DerivedID("result", id), r); err != nil {
 		return err
 	}
 	for _, s := range all {

@@ -104,7 +104,7 @@ func (t *turn) askPeer(ctx context.Context, c call) ([]byte, error) {
 		content: c.args, within: askWithin, identity: "turn " + c.id}
 	// A model that orders the same thing twice in one piece of work means one
 	// effect, whatever made it repeat itself.
-	q.key = derivedID(append(t.job.business(), "order", q.to, q.contract.Name.String(), string(t.job.host.fingerprint(c.args)))...)
+	q.key = envelope.DerivedID(append(t.job.business(), "order", q.to, q.contract.Name.String(), string(t.job.host.fingerprint(c.args)))...)
 	final, err := q.ask(ctx)
 	switch {
 	case err == nil && final.Act() == envelope.Agree:

@@ -72,7 +72,7 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	id := derivedID("told", j.key.Owner, j.key.Conversation, j.key.Peer, j.scope()+name)
+	id := envelope.DerivedID("told", j.key.Owner, j.key.Conversation, j.key.Peer, j.scope()+name)
 	partial := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Partial}
 	content, err := j.passPartial(ctx, partial, content)
 	if err != nil {

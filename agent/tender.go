@@ -89,7 +89,7 @@ func (v *auction[Call, Bid]) group(what string, bids []Tender[Bid]) *envelope.Gr
 	for i, t := range bids {
 		members[i] = t.Bidder
 	}
-	return &envelope.Group{ID: derivedID(what, v.party.Owner, v.party.Conversation), Size: len(bids), MembersDigest: membersDigest(members)}
+	return &envelope.Group{ID: envelope.DerivedID(what, v.party.Owner, v.party.Conversation), Size: len(bids), MembersDigest: membersDigest(members)}
 }
 
 // pick ranks the proposals that stand.

@@ -168,3 +168,11 @@ func ExampleReceipts() {
 	fmt.Println(envelope.Receipts())
 	// Output: [ack nack not-understood]
 }
+
+func ExampleDerivedID() {
+	fmt.Println(envelope.DerivedID("agent://local/planner", "trip-8841"))
+	fmt.Println(envelope.DerivedID("agent://local/planner", "trip-8841"))
+	// Output:
+	// 7d0919f0-1bc6-8195-aab1-e0a99e9eb65c
+	// 7d0919f0-1bc6-8195-aab1-e0a99e9eb65c
+}
