@@ -85,6 +85,7 @@ func (w *world) compareOwner(t *testing.T, r *rapid.T, s store.Store, owner stri
 		}
 	}
 	w.compareLists(t, r, s, owner)
+	w.compareCarried(t, r, s, owner)
 	for _, now := range times() {
 		got, err := s.Due(ctx, []string{owner}, at(now), 1000)
 		want := m.due(owner, at(now))
@@ -182,7 +183,7 @@ func (w *world) compareExchange(t *testing.T, r *rapid.T, s store.Store, k store
 
 func (w *world) compareID(t *testing.T, r *rapid.T, s store.Store, owner, id string) {
 	ctx, m := t.Context(), w.model
-	for _, kind := range []store.EntryKind{store.Sent, store.Received, store.Rejected} {
+	for _, kind := range []store.EntryKind{store.Sent, store.Received, store.Rejected, store.Noted} {
 		all := pick(m.entries, func(e store.Entry) bool { return e.Owner == owner && e.Kind == kind && e.MessageID == id })
 		for _, of := range all {
 			k := store.Key{Owner: owner, Conversation: of.Conversation, Peer: of.Peer}

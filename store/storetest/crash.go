@@ -75,9 +75,9 @@ func calm(t *testing.T, fresh func() Place) (points []point, states []map[string
 	if err != nil {
 		t.Fatalf("the story without a crash: %v", err)
 	}
-	// Two identities, eleven write sets, a take-over, a renewal, a command and
-	// a sweep.
-	equal(t, "calls that changed the store", changes, 18)
+	// Two identities, eleven write sets, a take-over, a renewal, a command, a key
+	// that comes and goes, four changes of callbacks and a sweep.
+	equal(t, "calls that changed the store", changes, 24)
 	return points, states
 }
 
@@ -116,6 +116,8 @@ func story(ctx context.Context, s store.Store) error {
 	delivered := func(owner, id string) store.WriteSet {
 		return store.WriteSet{Deliveries: []store.Delivery{{Owner: owner, MessageID: id, Status: store.Delivered, Attempt: 1, NextAt: at(4)}}}
 	}
+	told := callback("t", "a")
+	told.Place = "2"
 	steps := []func() error{
 		func() error { _, err := s.Meta(ctx, store.Meta{Generation: 1, Secret: []byte("s")}); return err },
 		func() error { _, err := s.Identity(ctx, store.Identity{Owner: alice, Seed: []byte("a")}); return err },
@@ -161,6 +163,13 @@ func story(ctx context.Context, s store.Store) error {
 		func() error {
 			return s.Commit(ctx, store.WriteSet{Unbury: []store.DeadKey{deadKey(bob, "lost")}, Answers: []store.CommandAnswer{{ID: uuid(1), At: at(6), Answer: "dropped"}}})
 		},
+		// Carol is met, and asks to be called back.
+		func() error { _, err := s.Pin(ctx, store.Pin{URI: carol, Key: []byte("key"), At: at(6)}); return err },
+		func() error { return s.PutCallback(ctx, callback("t", "a")) },
+		func() error { return s.PutCallback(ctx, callback("t", "b")) },
+		func() error { return s.AdvanceCallback(ctx, told) },
+		func() error { return s.DeleteCallback(ctx, callback("t", "b").CallbackKey) },
+		func() error { return s.Unpin(ctx, carol) },
 		// What has expired is swept.
 		func() error { _, err := s.Sweep(ctx, at(1000), time.Time{}, 9); return err },
 	}

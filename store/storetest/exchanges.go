@@ -38,11 +38,13 @@ func exchangeRoundTrip(t *testing.T, fresh func() Place) {
 	x.State.Closed, x.State.Misread = true, true
 	x.State.Error = &envelope.Error{Code: envelope.CodeDeadline, Reason: "lapsed", Detail: &envelope.Detail{Pointer: "/seat", Want: "a seat"}}
 	x.Correlation, x.Parent, x.OpenedAt = "trip", key(alice, "up", carol), at(1)
+	x.Task, x.Mailbox, x.MovedAt = "task", true, at(1)
 	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
 	x.Version = 1
 	equal(t, "live exchange", must(s.Exchange(t.Context(), k))(t), x)
 
 	x.State.State, x.Final, x.EndedAt = "done:ok", "m9", at(2)
+	x.Task, x.Mailbox, x.MovedAt = "other", false, at(3)
 	commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
 	x.Version = 2
 	equal(t, "ended exchange", must(s.Exchange(t.Context(), k))(t), x)

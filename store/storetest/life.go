@@ -22,6 +22,11 @@ func notFound(t *testing.T, fresh func() Place) {
 		"effect":   second(s.Effect(ctx, store.EffectKey{Recipient: alice, Sender: bob})),
 		"letter":   second(s.DeadLetter(ctx, store.DeadKey{Owner: alice, Source: store.DeadOutbox, Peer: bob, MessageID: "m"})),
 		"command":  second(s.Command(ctx, uuid(1))),
+		"pin":      second(s.Pinned(ctx, bob)),
+		"unpin":    s.Unpin(ctx, bob),
+		"callback": second(s.Callback(ctx, callback("t", "a").CallbackKey)),
+		"delete":   s.DeleteCallback(ctx, callback("t", "a").CallbackKey),
+		"advance":  s.AdvanceCallback(ctx, callback("t", "a")),
 	} {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: got %v, want not found", what, err)
@@ -38,6 +43,10 @@ func notFound(t *testing.T, fresh func() Place) {
 	equal(t, "inboxes", len(must(s.Inboxes(ctx, "", false, 9))(t)), 0)
 	equal(t, "outboxes", len(must(s.Outboxes(ctx, "", 9))(t)), 0)
 	equal(t, "commands", len(must(s.Commands(ctx, []string{alice}, 9))(t)), 0)
+	equal(t, "tasks", len(must(s.Tasks(ctx, alice, "t"))(t)), 0)
+	equal(t, "mailboxes", len(must(s.Mailboxes(ctx, store.MailboxQuery{Owner: alice, Peer: bob}))(t)), 0)
+	equal(t, "number of mailboxes", must(s.CountMailboxes(ctx, store.MailboxQuery{Owner: alice, Peer: bob}))(t), 0)
+	equal(t, "callbacks", len(must(s.Callbacks(ctx, alice, ""))(t)), 0)
 	commit(t, s, store.WriteSet{}) // nothing to write is no error
 }
 
@@ -94,6 +103,17 @@ func closed(t *testing.T, fresh func() Place) {
 		"post":       s.Post(ctx, command(1, alice)),
 		"commands":   second(s.Commands(ctx, []string{alice}, 1)),
 		"command":    second(s.Command(ctx, uuid(1))),
+		"tasks":      second(s.Tasks(ctx, alice, "t")),
+		"mailboxes":  second(s.Mailboxes(ctx, store.MailboxQuery{})),
+		"count":      second(s.CountMailboxes(ctx, store.MailboxQuery{})),
+		"pin":        second(s.Pin(ctx, store.Pin{})),
+		"pinned":     second(s.Pinned(ctx, bob)),
+		"unpin":      s.Unpin(ctx, bob),
+		"put":        s.PutCallback(ctx, store.Callback{}),
+		"callback":   second(s.Callback(ctx, store.CallbackKey{})),
+		"callbacks":  second(s.Callbacks(ctx, alice, "")),
+		"delete":     s.DeleteCallback(ctx, store.CallbackKey{}),
+		"advance":    s.AdvanceCallback(ctx, store.Callback{}),
 		"sweep":      second(s.Sweep(ctx, at(0), at(0), 1)),
 	} {
 		if !errors.Is(err, store.ErrClosed) {

@@ -20,11 +20,13 @@ type model struct {
 	turns     []store.Turn
 	letters   []store.DeadLetter
 	commands  []store.Command
+	callbacks map[store.CallbackKey]store.Callback
+	pins      map[string]store.Pin
 }
 
 func (m *model) clone() *model {
 	return &model{slices.Clone(m.exchanges), slices.Clone(m.entries), slices.Clone(m.inbox), slices.Clone(m.outbox),
-		maps.Clone(m.effects), slices.Clone(m.turns), slices.Clone(m.letters), slices.Clone(m.commands)}
+		maps.Clone(m.effects), slices.Clone(m.turns), slices.Clone(m.letters), slices.Clone(m.commands), maps.Clone(m.callbacks), maps.Clone(m.pins)}
 }
 
 func pick[T any](list []T, want func(T) bool) []T {

@@ -25,10 +25,20 @@ func (m *model) sweep(now, before time.Time) {
 		}
 	}
 	of := func(k store.Key) bool { return going[name{k.Owner, k.Conversation}] }
+	ended := map[name]bool{}
+	for _, x := range m.exchanges {
+		if of(x.Key) && x.Task != "" {
+			ended[name{x.Owner, x.Task}] = true
+		}
+	}
 	m.exchanges = slices.DeleteFunc(m.exchanges, func(x store.Exchange) bool { return of(x.Key) })
 	m.entries = slices.DeleteFunc(m.entries, func(e store.Entry) bool { return going[name{e.Owner, e.Conversation}] })
 	m.outbox = slices.DeleteFunc(m.outbox, func(o store.Outbox) bool { return of(o.Key()) })
 	m.turns = slices.DeleteFunc(m.turns, func(t store.Turn) bool { return of(t.Key) })
+	for _, x := range m.exchanges {
+		delete(ended, name{x.Owner, x.Task})
+	}
+	maps.DeleteFunc(m.callbacks, func(k store.CallbackKey, _ store.Callback) bool { return ended[name{k.Owner, k.Task}] })
 }
 
 // kept reports whether a conversation has not ended before a time or something

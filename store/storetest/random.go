@@ -25,7 +25,8 @@ type world struct {
 // newWorld makes the next one of several.
 func newWorld(worlds *int) *world {
 	*worlds++
-	return &world{model: &model{effects: map[store.EffectKey]store.Effect{}}, number: *worlds,
+	m := &model{effects: map[store.EffectKey]store.Effect{}, callbacks: map[store.CallbackKey]store.Callback{}, pins: map[string]store.Pin{}}
+	return &world{model: m, number: *worlds,
 		owners: []string{fmt.Sprint(alice, *worlds), fmt.Sprint(bob, *worlds)}}
 }
 
@@ -63,6 +64,7 @@ func (w *world) exchange(t *rapid.T, k store.Key) store.Exchange {
 		x.EndedAt = moment(t)
 	}
 	x.OpenedAt = at(w.now())
+	w.carried(t, &x)
 	i, version := w.model.exchange(x.Key)
 	if i >= 0 {
 		x.OpenedAt = w.model.exchanges[i].OpenedAt
@@ -105,6 +107,11 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 		set.Entries = append(set.Entries, e)
 	})
 	few("notes", func() { set.Entries = append(set.Entries, w.note(t)) })
+	few("noted", func() {
+		k := w.key(t)
+		set.Entries = append(set.Entries, store.Entry{Owner: k.Owner, Conversation: k.Conversation, Peer: k.Peer, Kind: store.Noted, At: at(w.now()),
+			MessageID: id(t), Note: []byte(`{}`)})
+	})
 	few("unsent", func() { set.DropUnsent = append(set.DropUnsent, w.key(t)) })
 	few("accepted", func() {
 		row := accepted("", "", "")
@@ -196,6 +203,10 @@ func (w *world) live(t *testing.T, r *rapid.T, s store.Store) {
 			if got, want := s.Post(t.Context(), c), w.model.post(c); !errors.Is(got, want) {
 				r.Fatalf("post: got %v, want %v", got, want)
 			}
+			continue
+		}
+		if rapid.IntRange(0, 2).Draw(r, "carry") == 0 {
+			w.carry(t, r, s)
 			continue
 		}
 		set := w.writeSet(r)

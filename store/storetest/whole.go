@@ -14,7 +14,7 @@ import (
 func whole() store.WriteSet {
 	x := exchange(key(alice, "c", bob), "agreed")
 	x.Version = 1
-	x.State.ReplyBy = at(5)
+	x.State.ReplyBy, x.Task = at(5), "t"
 	effect := store.EffectKey{Recipient: alice, Sender: bob, Capability: "urn:cap:x/v1", Key: "k"}
 	held := effect
 	held.Key = "held"
@@ -50,6 +50,8 @@ func primed(t *testing.T, s store.Store) {
 		Bury:      []store.DeadLetter{{DeadKey: deadKey(alice, "held"), Reason: "expired", At: at(1)}},
 	})
 	is(t, "post", s.Post(t.Context(), command(1, alice)), nil)
+	is(t, "put a callback", s.PutCallback(t.Context(), callback("t", "a")), nil)
+	must(s.Pin(t.Context(), store.Pin{URI: bob, Key: []byte("key"), At: at(1)}))(t)
 }
 
 // contents is everything that the suite's keys can see.
@@ -80,6 +82,12 @@ func contents(t *testing.T, s store.Store) map[string]any {
 		keep("commands of "+owner, waiting, err)
 		rows, err := s.Outboxes(ctx, owner, 99)
 		keep("rows of "+owner, rows, err)
+		open, err := s.Callbacks(ctx, owner, "")
+		keep("callbacks of "+owner, open, err)
+		pin, err := s.Pinned(ctx, owner)
+		keep("pin of "+owner, pin, err)
+		read, err := s.Tasks(ctx, owner, "t")
+		keep("task of "+owner, read, err)
 		for _, peer := range []string{alice, bob, carol} {
 			k := key(owner, "c", peer)
 			outbox, err := s.Outbox(ctx, k)
@@ -127,7 +135,7 @@ func atomicity(t *testing.T, fresh func() Place) {
 	}
 	commit(t, s, whole())
 	after := contents(t, s)
-	for _, what := range []string{"live of " + alice, "log of " + alice, "due of " + alice, "letters of " + alice, "commands of " + alice} {
+	for _, what := range []string{"live of " + alice, "log of " + alice, "due of " + alice, "letters of " + alice, "commands of " + alice, "task of " + alice} {
 		if fmt.Sprint(after[what]) == fmt.Sprint(before[what]) {
 			t.Errorf("%s is the same after the whole set was written", what)
 		}
