@@ -78,8 +78,11 @@ func TestAnInspectorWritesNothing(t *testing.T) {
 	_, takeOver := s.TakeOver(ctx, "a")
 	_, meta := s.Meta(ctx, store.Meta{})
 	_, identity := s.Identity(ctx, store.Identity{})
+	_, pin := s.Pin(ctx, store.Pin{URI: "a"})
 	_, sweep := s.Sweep(ctx, time.UnixMilli(1), time.Time{}, 1)
 	for what, err := range map[string]error{"sweep": sweep, "post": s.Post(ctx, asking(1)), "take over": takeOver, "meta": meta, "identity": identity,
+		"pin": pin, "unpin": s.Unpin(ctx, "a"), "put a callback": s.PutCallback(ctx, store.Callback{}),
+		"delete a callback": s.DeleteCallback(ctx, store.CallbackKey{}), "advance a callback": s.AdvanceCallback(ctx, store.Callback{}),
 		"commit": s.Commit(ctx, store.WriteSet{}), "renew": s.Renew(ctx, store.InboxKey{}, 1, time.Time{})} {
 		if !errors.Is(err, store.ErrReadOnly) {
 			t.Errorf("%s: got %v, want read only", what, err)

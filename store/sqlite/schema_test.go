@@ -188,3 +188,23 @@ func TestALeaseOfAnOlderFileIsNoRun(t *testing.T) {
 		t.Errorf("got %+v, %v", rows, err)
 	}
 }
+
+func TestAnExchangeOfAnOlderFileMovedWhenItEndedOrWasOpened(t *testing.T) {
+	const row = `INSERT INTO exchange (owner, conversation, peer, version, protocol, role, state, outcome, body, correlation,
+		parent_conversation, parent_peer, final, opened_ms, ended_ms) VALUES ('a', '%s', 'b', 3, '', '', '', '%s', '{}', 'x', '', '', '', %s, %s)`
+	path, _ := older(t, 8, fmt.Sprintf(row, "live", "", "1000", "NULL"), fmt.Sprintf(row, "ended", "ok", "1000", "2000"), fmt.Sprintf(row, "timeless", "", "NULL", "NULL"))
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for conversation, moved := range map[string]time.Time{"live": time.UnixMilli(1000), "ended": time.UnixMilli(2000), "timeless": {}} {
+		x, err := s.Exchange(t.Context(), store.Key{Owner: "a", Conversation: conversation, Peer: "b"})
+		if err != nil || x.Version != 3 || x.Correlation != "x" || x.Task != "" || x.Mailbox || !x.MovedAt.Equal(moved) {
+			t.Errorf("%s: got %+v, %v", conversation, x, err)
+		}
+	}
+	if found, err := s.Mailboxes(t.Context(), store.MailboxQuery{Owner: "a", Peer: "b"}); err != nil || len(found) != 0 {
+		t.Errorf("got %d mailboxes, %v", len(found), err)
+	}
+}

@@ -22,6 +22,7 @@ func Benchmark(b *testing.B, fresh func(b *testing.B) store.Store) {
 		{"an item of a stream, after", []int{10, 1000, 10_000}, streamItem},
 		{"an item of a stream, behind waiting", []int{10, 1000, 10_000}, waitingItem},
 		{"an exchange of a conversation, after", []int{10, 1000, 10_000}, oneMore},
+		{"a page of what a peer reads, of", []int{10, 1000, 10_000}, turnPage},
 	} {
 		base := 0.0
 		for _, size := range c.sizes {
@@ -165,6 +166,20 @@ func oneMore(b *testing.B, s store.Store, size int) func(int) {
 		send(b, s, &x, item(n), 0)
 		if _, err := s.Exchange(b.Context(), x.Key); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func turnPage(b *testing.B, s store.Store, size int) func(int) {
+	var set store.WriteSet
+	for n := range size {
+		set.Exchanges = append(set.Exchanges, mailbox(bob, fmt.Sprintf("t%05d", n), n/2))
+	}
+	write(b, s, set)
+	q := store.MailboxQuery{Owner: alice, Peer: bob, Correlation: "corr", Limit: 4, After: store.MailboxPlace{MovedAt: at(size / 4), Task: "t"}}
+	return func(int) {
+		if page, err := s.Mailboxes(b.Context(), q); err != nil || len(page) != 4 {
+			b.Fatal(len(page), err)
 		}
 	}
 }
