@@ -119,7 +119,9 @@ host may be running; nothing is written.
 -o json prints {"logs": [{"owner", "id", "entries": [{"index", "at", "kind",
 "event", "from", "to", "peer", "message_id", "reason", "note", "envelope"}]}]}. The
 kind is sent, received, rejected or fired; bound, reduced and concluded are
-about the conversation as a whole and have a note. Events and states are those of the
+about the conversation as a whole and have a note, as has absent, that a peer was
+told that its message had never come, and noted, what a peer that speaks another
+protocol said while nothing was asked. Events and states are those of the
 transition tables: !act is sent, ?act received, #timer fires. A timer has no
 message_id, only a rejected message has a reason. An envelope has no content if
 its labels have a privacy tag other than public and internal.`,
