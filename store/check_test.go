@@ -28,6 +28,9 @@ func TestASetThatContradictsItselfIsAnErrorThatNamesTheExchange(t *testing.T) {
 		{"two peers", []store.Exchange{with("b"), with("d")}, ""},
 		{"a child", []store.Exchange{child("a")}, ""},
 		{"one peer twice", []store.Exchange{with("d"), with("b"), with("d")}, "of a with d in conversation c: the set writes it twice"},
+		{"a mailbox", []store.Exchange{{Task: "t", Mailbox: true}}, ""},
+		{"a task of which nobody reads", []store.Exchange{{Task: "t"}}, ""},
+		{"a mailbox without a task", []store.Exchange{{Key: store.Key{Owner: "a", Conversation: "c", Peer: "b"}, Mailbox: true}}, "of a with b in conversation c: it is a mailbox and has no task"},
 		{"a foreign parent", []store.Exchange{with("d"), child("e")}, "of a with b in conversation c: its parent belongs to e"},
 	} {
 		err := store.WriteSet{Exchanges: c.exchanges}.Check()
@@ -49,6 +52,28 @@ func TestASetWithAPriorityOrAnAnswerThatIsNoneIsRefused(t *testing.T) {
 	} {
 		if err := set.Check(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestWhatIsNotedHasAMessageIDAndANoteInJSON(t *testing.T) {
+	good := store.Entry{Owner: "a", Conversation: "c", Kind: store.Noted, MessageID: "m", Note: []byte(`{"text":"half"}`)}
+	for what, c := range map[string]struct {
+		spoil func(*store.Entry)
+		fits  bool
+	}{
+		"as it should be":                 {func(*store.Entry) {}, true},
+		"no message id":                   {func(e *store.Entry) { e.MessageID = "" }, false},
+		"no note":                         {func(e *store.Entry) { e.Note = nil }, false},
+		"a note that is no JSON":          {func(e *store.Entry) { e.Note = []byte("half") }, false},
+		"an envelope":                     {func(e *store.Entry) { e.Envelope = []byte("{}") }, false},
+		"of another kind, without a note": {func(e *store.Entry) { e.Kind, e.Note = store.Concluded, nil }, true},
+	} {
+		e := good
+		c.spoil(&e)
+		err := store.WriteSet{Entries: []store.Entry{e}}.Check()
+		if (err == nil) != c.fits || err != nil && !strings.HasPrefix(err.Error(), "append to the log of a in conversation c: what is noted has") {
+			t.Errorf("%s: got %v", what, err)
 		}
 	}
 }

@@ -68,8 +68,16 @@ func TestNobodySharesMemoryWithTheStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	config, pinned := []byte("config"), []byte("key")
+	callback := store.CallbackKey{Owner: "a", Task: "t", ID: "i"}
+	if err := s.PutCallback(ctx, store.Callback{CallbackKey: callback, Config: config}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Pin(ctx, store.Pin{URI: "b", Key: pinned}); err != nil {
+		t.Fatal(err)
+	}
 	scribble := func() {
-		x.State.Asked[0], envelope[0], note[0], data[0] = "!", '!', '!', '!'
+		x.State.Asked[0], envelope[0], note[0], data[0], config[0], pinned[0] = "!", '!', '!', '!', '!', '!'
 	}
 	for range 2 { // over what was written, then over what was read
 		scribble()
@@ -85,10 +93,18 @@ func TestNobodySharesMemoryWithTheStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%s %s %s %s", read.State.Asked, log[0].Envelope, log[0].Note, turns[0].Data); got != "[m] envelope note data" {
+		called, err := s.Callback(ctx, callback)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pin, err := s.Pinned(ctx, "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s %s %s %s %s %s", read.State.Asked, log[0].Envelope, log[0].Note, turns[0].Data, called.Config, pin.Key); got != "[m] envelope note data config key" {
 			t.Fatalf("the store now holds %s", got)
 		}
-		x.State.Asked, envelope, note, data = read.State.Asked, log[0].Envelope, log[0].Note, turns[0].Data
+		x.State.Asked, envelope, note, data, config, pinned = read.State.Asked, log[0].Envelope, log[0].Note, turns[0].Data, called.Config, pin.Key
 	}
 }
 
