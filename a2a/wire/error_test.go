@@ -84,7 +84,7 @@ func TestAnErrorComesBackByBothBindings(t *testing.T) {
 			Kind:       rapid.SampledFrom(statuses).Draw(t, "kind").kind,
 			Message:    drawText(t),
 			Field:      drawText(t),
-			RetryAfter: time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "wait")).Truncate(time.Microsecond),
+			RetryAfter: time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "wait")),
 			Info:       optionally(rapid.MapOfN(rapid.String(), rapid.String(), 1, 2)).Draw(t, "info"),
 			Details: optionally(rapid.Just([]Metadata{{"@type": json.RawMessage(`"x"`), "n": json.RawMessage(`9007199254740993`)}})).
 				Draw(t, "details"),
