@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -41,8 +42,7 @@ func (e *Error) details() []Metadata {
 		list = append(list, Metadata{"@type": quoted(badRequestType), "fieldViolations": slices.Concat([]byte("["), violation, []byte("]"))})
 	}
 	if e.RetryAfter > 0 {
-		delay := strconv.FormatFloat(e.RetryAfter.Seconds(), 'f', -1, 64) + "s"
-		list = append(list, Metadata{"@type": quoted(retryInfoType), "retryDelay": quoted(delay)})
+		list = append(list, Metadata{"@type": quoted(retryInfoType), "retryDelay": quoted(formatDuration(e.RetryAfter))})
 	}
 	return append(list, e.Details...)
 }
@@ -123,6 +123,12 @@ func decodeStrings(object json.RawMessage) map[string]string {
 		}
 	}
 	return m
+}
+
+// formatDuration is a google.protobuf.Duration; no float64 could hold all of it.
+func formatDuration(d time.Duration) string {
+	fraction := strings.TrimRight(fmt.Sprintf(".%09d", d%time.Second), ".0")
+	return strconv.FormatInt(int64(d/time.Second), 10) + fraction + "s"
 }
 
 // duration reads a google.protobuf.Duration such as 1.5s; what is none, or is
