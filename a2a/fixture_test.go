@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"log/slog"
 	"slices"
 	"sync"
@@ -236,7 +237,7 @@ func (c client) acts(task *wire.Task) []*envelope.Envelope {
 	return list
 }
 
-// follow is a stream that is read as fast as it comes, until it ends.
+// follower is a stream that is read as fast as it comes, until it ends.
 type follower struct {
 	events []wire.Event
 	err    error
@@ -252,17 +253,19 @@ func (c client) follow(ctx context.Context, x store.Exchange, after string, parl
 		c.t.Fatal(err)
 	}
 	f := &follower{done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
-		for e, err := range stream {
-			if err != nil {
-				f.err = err
-				return
-			}
-			f.events = append(f.events, e)
-		}
-	}()
+	go f.read(stream)
 	return f
+}
+
+func (f *follower) read(stream iter.Seq2[wire.Event, error]) {
+	defer close(f.done)
+	for e, err := range stream {
+		if err != nil {
+			f.err = err
+			return
+		}
+		f.events = append(f.events, e)
+	}
 }
 
 // wait is what the stream told until it ended.

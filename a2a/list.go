@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"hash/fnv"
 	"time"
 
@@ -54,6 +55,9 @@ func (s *service) ListTasks(ctx context.Context, c wire.Call, r *wire.ListTasksR
 	for _, x := range found {
 		s.heard(ctx, x)
 		task, err := s.snapshot(ctx, x, o)
+		if told, ok := errors.AsType[*wire.Error](err); ok && told.Kind == wire.TaskNotFound {
+			continue // it was forgotten meanwhile
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -296,6 +296,9 @@ func (s *step) finish(ctx context.Context) error {
 	}
 	x := s.x
 	s.set.Exchanges = append(s.set.Exchanges, x)
+	if err := s.moveAbout(ctx); err != nil {
+		return err
+	}
 	if !s.ended {
 		return nil
 	}
@@ -316,6 +319,23 @@ func (s *step) finish(ctx context.Context) error {
 		}
 	}
 	return s.settleEffect(ctx)
+}
+
+// moveAbout has a question that is read under a task move the exchange that it is
+// about: whoever looks for what has moved last then finds the task.
+func (s *step) moveAbout(ctx context.Context) error {
+	if !s.x.Mailbox || s.x.Parent == (store.Key{}) {
+		return nil
+	}
+	about, err := s.host.store.Exchange(ctx, s.x.Parent)
+	if err != nil {
+		return fmt.Errorf("reading what the question %s is about: %w", s.x.Conversation, err)
+	}
+	if s.x.MovedAt.After(about.MovedAt) {
+		about.MovedAt = s.x.MovedAt
+	}
+	s.set.Exchanges = append(s.set.Exchanges, about)
+	return nil
 }
 
 // accepts reports whether this very step accepts the message: its row is then
