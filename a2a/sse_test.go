@@ -198,7 +198,7 @@ func TestASilentStreamHasComments(t *testing.T) {
 				beats++
 			}
 		}
-		if beats < 2 || beats > 4 || len(got) != 4+beats {
+		if beats != 3 && beats != 2 || len(got) != 4+beats {
 			t.Errorf("got %q", got)
 		}
 	})
