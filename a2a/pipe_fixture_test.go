@@ -75,13 +75,18 @@ func inBubble(t *testing.T, cfg Config, s *scripted, f func(b *bubble)) {
 		b := &bubble{t: t, net: newPipes()}
 		b.client = &http.Client{Transport: &http.Transport{DialContext: b.net.dial}}
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
+		var err error
+		ended := make(chan struct{})
 		srv := scriptedServer(t, cfg, s)
-		go func() { ended <- srv.Serve(ctx, b.net) }()
-		b.stop = sync.OnceValue(func() error {
+		go func() {
+			defer close(ended)
+			err = srv.Serve(ctx, b.net)
+		}()
+		b.stop = func() error {
 			cancel()
-			return <-ended
-		})
+			<-ended
+			return err
+		}
 		f(b)
 		b.client.CloseIdleConnections()
 		if err := b.stop(); err != nil {
