@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -28,6 +29,7 @@ func (a *answer) send(status int, mediaType string, body []byte) {
 	a.started = true
 	if len(body) > 0 {
 		a.Header().Set("Content-Type", mediaType)
+		a.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	a.hurry()
 	a.WriteHeader(status)

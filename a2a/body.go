@@ -20,6 +20,15 @@ func (v *visit) isJSON() error {
 	return nil
 }
 
+// expectBody gives a body its time to come: also one that nobody will read, which
+// the http.Server reads to its end before it goes on. Where there is none, what
+// the connection waits for is its client's end, and that has no deadline.
+func (v *visit) expectBody() {
+	if v.r.ContentLength != 0 {
+		_ = v.w.control.SetReadDeadline(soon(v.cfg.Timeouts.Body))
+	}
+}
+
 // body reads the request's body. One that is too large is refused before it is
 // read, if it says how long it is, and its connection is not used again.
 func (v *visit) body() ([]byte, bool) {
@@ -27,8 +36,6 @@ func (v *visit) body() ([]byte, bool) {
 		v.refuseBody()
 		return nil, false
 	}
-	_ = v.w.control.SetReadDeadline(soon(v.cfg.Timeouts.Body))
-	defer func() { _ = v.w.control.SetReadDeadline(time.Time{}) }()
 	data, err := io.ReadAll(http.MaxBytesReader(v.w.ResponseWriter, v.r.Body, v.cfg.MaxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		v.refuseBody()
@@ -39,6 +46,7 @@ func (v *visit) body() ([]byte, bool) {
 		v.failAs(http.StatusRequestTimeout, wire.Errorf(wire.InvalidRequest, "the body did not come whole in time"))
 		return nil, false
 	}
+	_ = v.w.control.SetReadDeadline(time.Time{})
 	return data, true
 }
 

@@ -126,12 +126,11 @@ func (v *visit) extended(a Access) (wire.Object, error) {
 	return card, v.sign(card)
 }
 
+// sign signs a card for the agent, and for whoever runs the server.
 func (v *visit) sign(card *wire.AgentCard) error {
-	if v.cfg.SigningKey == nil {
-		if v.agent.sign == nil {
-			return nil
-		}
-		return v.agent.sign(card)
+	card.Signatures = nil
+	if err := v.agent.sign(card); err != nil || v.cfg.SigningKey == nil {
+		return err
 	}
 	return wire.SignCard(card, v.cfg.SigningKey, v.cfg.SigningKeyID)
 }

@@ -70,9 +70,9 @@ type Config struct {
 	// It may be called at once by several goroutines. Default: none, and the cards
 	// say so.
 	ExtendedCard func(ctx context.Context, agent, caller string, public *wire.AgentCard) (*wire.AgentCard, error)
-	// SigningKey signs the cards, SigningKeyID says which key it is: an
-	// ed25519.PrivateKey or an *ecdsa.PrivateKey on P-256. Default: each agent signs
-	// with its own key, whose id is its URI.
+	// SigningKey signs the cards beside the agents' own keys, SigningKeyID says
+	// which key it is: an ed25519.PrivateKey or an *ecdsa.PrivateKey on P-256.
+	// Default: none, each card has its agent's signature alone.
 	SigningKey   crypto.Signer
 	SigningKeyID string
 

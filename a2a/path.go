@@ -25,7 +25,7 @@ type place struct {
 	route wire.Route // of restFace
 }
 
-// parsePath reads an escaped path below the server's root:
+// parsePath reads an escaped path from below the server's root and its slash:
 //
 //	[/agent]                               JSON-RPC, with or without a slash at its end
 //	[/agent]/.well-known/agent-card.json   the card
@@ -36,7 +36,6 @@ type place struct {
 // operation comes before a tenant: /tasks/tasks is a task. Where the path has
 // no such method, allow are those that it has; they are none where nothing is.
 func parsePath(method, path string, isAgent func(name string) bool) (p place, allow []string, ok bool) {
-	path = strings.TrimPrefix(path, "/")
 	first, rest, _ := strings.Cut(path, "/")
 	if name, err := url.PathUnescape(first); err == nil && isAgent(name) {
 		p.agent, path = name, rest
@@ -49,7 +48,7 @@ func parsePath(method, path string, isAgent func(name string) bool) (p place, al
 	default:
 		p.face = restFace
 		for _, m := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
-			if r, err := wire.ParseRoute(m, path); err == nil {
+			if r, err := wire.ParseRoute(m, "/"+path); err == nil {
 				allow = append(allow, m)
 				if m == method {
 					p.route = r

@@ -37,11 +37,10 @@ type served struct {
 	name, uri string
 	service   wire.Service
 	// describe makes the card, but for what the server itself knows: interfaces,
-	// security and capabilities.
+	// security and capabilities. sign signs a card for the agent.
 	describe func() (*wire.AgentCard, error)
-	// sign signs a card as the agent, nil if it has no key of its own.
-	sign  func(card *wire.AgentCard) error
-	cards cardCache
+	sign     func(*wire.AgentCard) error
+	cards    cardCache
 }
 
 // newServer serves the agents, at least one, in that order.

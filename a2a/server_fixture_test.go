@@ -122,13 +122,15 @@ func scriptedServer(t testing.TB, cfg Config, s *scripted) *Server {
 	var ids atomic.Int64
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	srv, err := newServer(cfg, func() time.Time { return now }, func() string { return fmt.Sprintf("id-%d", ids.Add(1)) },
-		&served{name: "flights", uri: "agent://local/flights", service: s, describe: card("flights")},
-		&served{name: "hotels", uri: "agent://local/hotels", service: s, describe: card("hotels")})
+		&served{name: "flights", uri: "agent://local/flights", service: s, describe: card("flights"), sign: unsigned},
+		&served{name: "hotels", uri: "agent://local/hotels", service: s, describe: card("hotels"), sign: unsigned})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return srv
 }
+
+func unsigned(*wire.AgentCard) error { return nil }
 
 // site is a scripted server behind a real listener.
 type site struct {

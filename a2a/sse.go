@@ -93,7 +93,7 @@ func (s *sse) begin() error {
 	h.Set("X-Accel-Buffering", "no") // of nginx
 	s.w.hurry()
 	s.w.WriteHeader(http.StatusOK)
-	return s.write(nil)
+	return s.write(nil, false)
 }
 
 // event sends one event. Its data is one line: the bindings write none other.
@@ -106,7 +106,7 @@ func (s *sse) event(id, name string, data []byte) error {
 		b = append(append(append(b, "event: "...), name...), '\n')
 	}
 	b = append(append(append(b, "data: "...), data...), "\n\n"...)
-	return s.write(b)
+	return s.write(b, true)
 }
 
 // fault ends the stream with what went wrong.
@@ -114,14 +114,15 @@ func (s *sse) fault(b binding, e *wire.Error) {
 	_ = s.event("", b.faultEvent(), b.failure(e))
 }
 
-// write sends a piece at once. After the first failure the stream is over.
-func (s *sse) write(piece []byte) error {
+// write sends a piece at once; says tells an event from a comment. After the
+// first failure the stream is over.
+func (s *sse) write(piece []byte, says bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return s.err
 	}
-	s.spoke = true
+	s.spoke = s.spoke || says
 	if s.err = s.w.push(piece); s.err != nil {
 		s.cancel()
 	}
@@ -146,7 +147,7 @@ func (s *sse) beat(ctx context.Context, every time.Duration) (stop func()) {
 			if !s.quiet() {
 				continue
 			}
-			if s.write([]byte(":\n\n")) != nil {
+			if s.write([]byte(":\n\n"), false) != nil {
 				return
 			}
 		}

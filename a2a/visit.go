@@ -24,6 +24,7 @@ func (s *Server) visit(w http.ResponseWriter, r *http.Request, path string) {
 	v := &visit{Server: s, w: newAnswer(w, s.cfg.Timeouts.Write), r: r, id: s.newID(), binding: restful{}}
 	defer v.recover()
 	v.harden()
+	v.expectBody()
 	if !s.gate.knows(r) {
 		v.failAs(http.StatusMisdirectedRequest, wire.Errorf(wire.PermissionDenied, "this server is not called by the name in the header Host"))
 		return
