@@ -91,7 +91,8 @@ type Config struct {
 	// NoPush serves no webhooks. Default: false, they are served.
 	NoPush bool
 	// AllowPrivateWebhooks lets webhooks be on this machine and in private
-	// networks. Default: false, they must be on the public internet.
+	// networks, and be called without TLS. Default: false, they must be on the
+	// public internet and speak https.
 	AllowPrivateWebhooks bool
 
 	// Log receives what an operator should see; it never carries content or

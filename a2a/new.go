@@ -16,8 +16,7 @@ import (
 // the host runs. An error says what is wrong with the configuration.
 func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
-	where := newTargets(cfg.AllowPrivateWebhooks)
-	push := newPusher(h, h.Store(), newPushClient(where.dialer()), cfg.Log)
+	push := newPusher(h, h.Store(), cfg.AllowPrivateWebhooks, cfg.Log)
 	var agents []*served
 	for _, uri := range h.Agents() {
 		at, err := envelope.ParseURI(uri)
@@ -26,7 +25,7 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 		}
 		s := newService(h, uri)
 		s.read, s.show = cfg.Read, cfg.Show
-		s.pushes = push.serve(uri, pushRules{plain: cfg.AllowPrivateWebhooks, targets: where}, s.find, s.happening)
+		s.pushes = push.serve(uri, s.find, s.happening)
 		agents = append(agents, &served{name: at.Name, uri: uri, service: s,
 			describe: func() (*wire.AgentCard, error) { return describe(h, uri, cfg.About[at.Name]) },
 			sign:     func(card *wire.AgentCard) error { return signCard(h, uri, card) }})

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/store"
@@ -28,7 +27,6 @@ const (
 type pushes struct {
 	owner string
 	find  findTask
-	rules pushRules
 	to    *pusher
 	// perCaller is how many configs of one caller may wait.
 	perCaller int
@@ -45,7 +43,7 @@ func (p *pushes) CreatePushConfig(ctx context.Context, c wire.Call, r *wire.Push
 	if err != nil {
 		return nil, err
 	}
-	if err := p.rules.check("", r); err != nil {
+	if err := p.to.rules.check("", r); err != nil {
 		return nil, err
 	}
 	id := r.ID
@@ -150,7 +148,7 @@ func (p *pushes) checkPush(m *wire.Message, r *wire.PushConfig) error {
 	if r.TaskID != "" && r.TaskID != m.TaskID {
 		return invalidPush(in+"taskId", "it is not the task of the message")
 	}
-	return p.rules.check(in, r)
+	return p.to.rules.check(in, r)
 }
 
 // adoptPush sets up the config that came with a message when its task is there.
@@ -169,7 +167,7 @@ func (p *pushes) adoptPush(ctx context.Context, c wire.Call, x store.Exchange, r
 
 // put keeps a config under the id, and has it told what it was not told yet.
 func (p *pushes) put(ctx context.Context, c wire.Call, x store.Exchange, id string, r *wire.PushConfig) (*wire.PushConfig, error) {
-	hook := webhook{URL: r.URL, Token: r.Token, Parley: slices.Contains(c.Extensions, ExtensionURI)}
+	hook := webhook{URL: r.URL, Token: r.Token, Parley: speaksParley(c)}
 	if a := r.Authentication; a != nil {
 		hook.Scheme, hook.Credentials = a.Scheme, a.Credentials
 	}

@@ -254,7 +254,7 @@ func TestAPushConfigThatComesWithAMessageIsSetUpOnceHoweverOftenItComes(t *testi
 }
 
 func TestAPushConfigThatComesWithAMessageIsJudgedBeforeTheMessageIsTaken(t *testing.T) {
-	p := &pushes{rules: pushRules{targets: newTargets(false)}}
+	p := newPusher(nil, nil, false, nil).serve(pushOwner, nil, nil)
 	const in = "configuration.taskPushNotificationConfig."
 	wantWire(t, p.checkPush(&wire.Message{}, &wire.PushConfig{URL: "http://a.example/"}), wire.InvalidParams, in+"url")
 	wantWire(t, p.checkPush(&wire.Message{TaskID: "t1"}, &wire.PushConfig{TaskID: "t2", URL: "https://a.example/"}), wire.InvalidParams, in+"taskId")

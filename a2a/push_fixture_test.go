@@ -42,7 +42,8 @@ type pushStage struct {
 	mu    sync.Mutex
 	tasks map[string]*stagedTask
 	ids   int
-	stop  func()
+	// cancel tells the pusher to end, stop waits for that too.
+	cancel, stop func()
 }
 
 func newPushStage(t *testing.T) *pushStage {
@@ -55,15 +56,16 @@ func newPushStage(t *testing.T) *pushStage {
 
 // start begins as a host does, on what the store has.
 func (s *pushStage) start() {
-	client := &http.Client{Transport: s.hooks, Timeout: pushTimeout}
-	p := newPusher(s, s.records, client, slog.New(slog.NewTextHandler(s.said, nil)))
-	s.pushes = p.serve(pushOwner, pushRules{targets: newTargets(false)}, s.find, s.read)
+	p := newPusher(s, s.records, false, slog.New(slog.NewTextHandler(s.said, nil)))
+	p.client.Transport = s.hooks
+	s.pushes = p.serve(pushOwner, s.find, s.read)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		p.run(ctx)
 	}()
+	s.cancel = cancel
 	s.stop = func() {
 		cancel()
 		<-done
@@ -227,8 +229,9 @@ func (r *records) AdvanceCallback(ctx context.Context, c store.Callback) error {
 // hooks are all the webhooks there are: an http.RoundTripper that keeps what is
 // posted.
 type hooks struct {
-	mu     sync.Mutex
-	posts  []post
+	mu    sync.Mutex
+	posts []post
+	// answer is the status with which a post is answered, 0 if it gets nowhere.
 	answer func(post) int
 }
 
@@ -283,6 +286,9 @@ func (h *hooks) RoundTrip(r *http.Request) (*http.Response, error) {
 	status := answer(p)
 	if err := r.Context().Err(); err != nil {
 		return nil, err
+	}
+	if status == 0 {
+		return nil, errors.New("no route to the host")
 	}
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("thanks")), Request: r}, nil
 }

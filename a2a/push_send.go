@@ -29,6 +29,9 @@ type pushStore interface {
 	AdvanceCallback(ctx context.Context, c store.Callback) error
 }
 
+// findTask is the caller's task, or wire.TaskNotFound.
+type findTask func(ctx context.Context, c wire.Call, task string) (store.Exchange, error)
+
 // eventsOf is what happened in a task after a place, then what happens, until
 // the task has ended, waiting for its client or not. It may begin with the task as
 // it is, whatever the place.
@@ -41,6 +44,7 @@ type eventsOf func(ctx context.Context, x store.Exchange, after string, parley b
 type pusher struct {
 	host   pushHost
 	kept   pushStore
+	rules  pushRules
 	client *http.Client
 	lanes  *lanes
 	log    *slog.Logger
@@ -67,25 +71,27 @@ type pushLoop struct {
 	done   chan struct{}
 }
 
-// findTask is the caller's task, or wire.TaskNotFound.
-type findTask func(ctx context.Context, c wire.Call, task string) (store.Exchange, error)
-
-// serve makes the webhooks of the owner's tasks part of its service. It is
-// called before run.
-func (p *pusher) serve(owner string, rules pushRules, find findTask, events eventsOf) *pushes {
-	p.events[owner] = events
-	return &pushes{owner: owner, find: find, rules: rules, to: p, perCaller: maxCallerPushes}
-}
-
-func newPusher(h pushHost, kept pushStore, client *http.Client, log *slog.Logger) *pusher {
+// newPusher makes a pusher; private lets webhooks be on this machine and in
+// private networks, and be called without TLS.
+func newPusher(h pushHost, kept pushStore, private bool, log *slog.Logger) *pusher {
+	to := newTargets(private)
 	return &pusher{
-		host: h, kept: kept, client: client, log: log,
+		host: h, kept: kept, log: log,
+		rules:   pushRules{plain: private, targets: to},
+		client:  newPushClient(to.dialer()),
 		lanes:   newLanes(maxPosts, maxPostsPerHost),
 		events:  map[string]eventsOf{},
 		loops:   map[store.CallbackKey]*pushLoop{},
 		waiting: map[store.CallbackKey]bool{},
 		work:    make(chan struct{}, 1),
 	}
+}
+
+// serve makes the webhooks of the owner's tasks part of its service. It is
+// called before run.
+func (p *pusher) serve(owner string, find findTask, events eventsOf) *pushes {
+	p.events[owner] = events
+	return &pushes{owner: owner, find: find, to: p, perCaller: maxCallerPushes}
 }
 
 // run tells the webhooks that were not told everything, and those that tell

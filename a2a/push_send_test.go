@@ -197,6 +197,21 @@ func TestAPlaceThatCannotBeWrittenCostsASecondPostAndNoEvent(t *testing.T) {
 	})
 }
 
+func TestWhatAWebhookTookIsRecordedThoughTheHostStops(t *testing.T) {
+	inPushBubble(t, func(t *testing.T, s *pushStage) {
+		s.records.fault = func(store.Callback) error {
+			s.cancel()
+			return nil
+		}
+		s.open("t1", pushPeer)
+		id := s.set("t1", "https://a.example/")
+		s.wantAt("a.example", "a task SUBMITTED")
+		if c := s.callback("t1", id); c.Place != "1" {
+			t.Errorf("its place is %q", c.Place)
+		}
+	})
+}
+
 func TestASilentWebhookDelaysNeitherItsTaskNorAnother(t *testing.T) {
 	inPushBubble(t, func(t *testing.T, s *pushStage) {
 		s.hooks.answer = func(p post) int {
@@ -233,7 +248,7 @@ func TestASilentWebhookDelaysNeitherItsTaskNorAnother(t *testing.T) {
 
 func TestAWebhookIsGivenUpADayAfterItsTaskHasEnded(t *testing.T) {
 	inPushBubble(t, func(t *testing.T, s *pushStage) {
-		s.hooks.answer = func(post) int { return http.StatusFound }
+		s.hooks.answer = func(p post) int { return p.n % 2 * http.StatusFound }
 		task := s.open("t1", pushPeer)
 		id := s.set("t1", "https://a.example/?key=secret")
 		time.Sleep(48 * time.Hour)
@@ -284,6 +299,9 @@ func TestADeletedConfigIsNotPostedToAnyMore(t *testing.T) {
 		task.move(wire.Completed)
 		time.Sleep(time.Hour)
 		s.wantAt("a.example", "a task SUBMITTED")
+		if n := len(s.to.loops); n != 0 || s.said.String() != "" && !strings.Contains(s.said.String(), "webhook removed") {
+			t.Errorf("%d loops are left; the log says %s", n, s.said)
+		}
 	})
 }
 
@@ -300,6 +318,9 @@ func TestAWebhookThatIsGoneForGoodIsRemoved(t *testing.T) {
 		task.move(wire.Completed)
 		time.Sleep(time.Hour)
 		s.wantAt("a.example", "a task SUBMITTED")
+		if n := len(s.to.loops); n != 0 || s.said.String() != "" && !strings.Contains(s.said.String(), "webhook removed") {
+			t.Errorf("%d loops are left; the log says %s", n, s.said)
+		}
 	})
 }
 
@@ -334,20 +355,26 @@ func TestAReplacedConfigGoesOnAtItsURLAndBeginsAnewAtAnother(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		s.hooks.answer = func(p post) int {
+			if p.n > 1 && p.head.Get("X-A2A-Notification-Token") == "old" {
+				return http.StatusForbidden
+			}
+			return http.StatusOK
+		}
 		replace("https://a.example/", "old")
 		s.wantAt("a.example", "a task SUBMITTED")
-		replace("https://a.example/", "new")
-		s.wantAt("a.example", "a task SUBMITTED", "a task SUBMITTED")
 		task.move(wire.Working)
-		s.wantAt("a.example", "a task SUBMITTED", "a task SUBMITTED", "WORKING")
-		if token := s.hooks.posts[1].head.Get("X-A2A-Notification-Token"); token != "new" {
-			t.Errorf("the token is %q", token)
-		}
+		s.wantAt("a.example", "a task SUBMITTED", "WORKING")
+		replace("https://a.example/", "new")
+		s.wantAt("a.example", "a task SUBMITTED", "WORKING", "a task WORKING", "WORKING")
 		replace("https://b.example/", "new")
+		s.wantAt("b.example", "a task WORKING")
+		replace("https://c.example/", "new")
 		task.move(wire.Completed)
-		s.wantAt("a.example", "a task SUBMITTED", "a task SUBMITTED", "WORKING")
-		if told := s.hooks.at("b.example"); len(told) == 0 || !strings.HasSuffix(told[len(told)-1], "COMPLETED") {
-			t.Errorf("the new URL was told %v", told)
+		s.wantAt("a.example", "a task SUBMITTED", "WORKING", "a task WORKING", "WORKING")
+		s.wantAt("b.example", "a task WORKING")
+		if told := s.hooks.at("c.example"); len(told) == 0 || !strings.HasSuffix(told[len(told)-1], "COMPLETED") {
+			t.Errorf("the last URL was told %v", told)
 		}
 	})
 }
@@ -377,27 +404,31 @@ func TestAConfigThatIsSetUpAgainAsItIsDisturbsNothing(t *testing.T) {
 	})
 }
 
-func TestAReplacedConfigDoesNotWaitForTheOldOnesNextAttempt(t *testing.T) {
-	inPushBubble(t, func(t *testing.T, s *pushStage) {
-		s.hooks.answer = func(p post) int {
-			if p.host == "dead.example" {
+func TestAConfigThatIsSetUpAnewDoesNotWaitForTheNextAttempt(t *testing.T) {
+	for _, url := range []string{"https://dead.example/", "https://a.example/"} {
+		inPushBubble(t, func(t *testing.T, s *pushStage) {
+			up := false
+			s.hooks.answer = func(post) int {
+				if up {
+					return http.StatusOK
+				}
 				return http.StatusBadGateway
 			}
-			return http.StatusOK
-		}
-		s.open("t1", pushPeer)
-		id := s.set("t1", "https://dead.example/")
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		begun := time.Now()
-		if _, err := s.CreatePushConfig(t.Context(), s.call("t1"), &wire.PushConfig{TaskID: "t1", ID: id, URL: "https://a.example/"}); err != nil {
-			t.Fatal(err)
-		}
-		s.wantAt("a.example", "a task SUBMITTED")
-		if took := time.Since(begun); took != 0 {
-			t.Errorf("it took %s", took)
-		}
-	})
+			s.open("t1", pushPeer)
+			id := s.set("t1", "https://dead.example/")
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			up = true
+			begun, before := time.Now(), len(s.hooks.posts)
+			if _, err := s.CreatePushConfig(t.Context(), s.call("t1"), &wire.PushConfig{TaskID: "t1", ID: id, URL: url}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if took := time.Since(begun); took != 0 || len(s.hooks.posts) != before+1 {
+				t.Errorf("%s: it took %s and %d posts", url, took, len(s.hooks.posts)-before)
+			}
+		})
+	}
 }
 
 func TestManyWebhooksAreAllToldAndNoHostIsFlooded(t *testing.T) {
