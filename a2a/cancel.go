@@ -15,27 +15,28 @@ import (
 
 // CancelTask implements wire.Service. It returns when the task has been
 // cancelled, or is on its way to it and its agent takes longer than the cancel
-// window.
+// window. A client of Parley has its receipt as soon as the cancel is durable: it
+// reads on, and what carries its envelopes does not wait for agents.
 func (s *service) CancelTask(ctx context.Context, c wire.Call, r *wire.CancelTaskRequest) (*wire.Task, error) {
-	var x store.Exchange
-	header, parley := r.Metadata[ExtensionURI]
-	if parley {
+	if header, parley := r.Metadata[ExtensionURI]; parley {
 		t, err := s.cancelEnvelope(ctx, c, r.ID, header)
 		if err != nil {
 			return nil, err
 		}
-		x = t.x
-	} else {
-		var err error
-		if x, err = s.cancelForeign(ctx, c, r.ID); err != nil {
+		task, err := s.snapshot(ctx, t.x, shown{artifacts: true, reader: t.x.Peer, parley: true})
+		if err != nil {
 			return nil, err
 		}
+		return task, addReceipts(task, t.receipts)
 	}
-	x, err := s.stopped(ctx, x)
+	x, err := s.cancelForeign(ctx, c, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.snapshot(ctx, x, shown{artifacts: true, reader: x.Peer, parley: parley})
+	if x, err = s.stopped(ctx, x); err != nil {
+		return nil, err
+	}
+	return s.snapshot(ctx, x, shown{artifacts: true, reader: x.Peer})
 }
 
 // cancelEnvelope takes a cancel whose header is in the request's metadata. A

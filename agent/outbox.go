@@ -138,7 +138,11 @@ func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	}
 	if err != nil {
 		delivery.Status, delivery.LastError = store.Pending, err.Error()
-		delivery.NextAt = again(row, delivery.Attempt, h.seam.now(), h.backoff(row, delivery.Attempt))
+		wait := h.backoff(row, delivery.Attempt)
+		if later, ok := errors.AsType[*LaterError](err); ok {
+			wait = max(wait, later.After)
+		}
+		delivery.NextAt = again(row, delivery.Attempt, h.seam.now(), wait)
 		h.report(ctx, SendFailed, row.Key(), err, slog.String("message", row.MessageID), slog.Int("attempt", delivery.Attempt))
 	}
 	if delivery.Status == store.Pending && spent(row, delivery.Attempt) {

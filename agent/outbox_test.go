@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -120,6 +121,46 @@ func TestAMessageIsWorkedOnThoughItsCarrierLeftWhileItWasAccepted(t *testing.T) 
 		at(time.Second)
 		if got := state(t, b, flights, e.Conversation()); got != "done:ok" {
 			t.Errorf("the participant is in %q, want done:ok", got)
+		}
+	})
+}
+
+// putOff is a carrier that asks to be left alone at first.
+type putOff struct {
+	agent.Transport
+	after time.Duration
+	mu    sync.Mutex
+	sends []time.Time
+}
+
+func (b *putOff) Send(ctx context.Context, data []byte) ([][]byte, error) {
+	b.mu.Lock()
+	b.sends = append(b.sends, time.Now())
+	first := len(b.sends) == 1
+	b.mu.Unlock()
+	if first {
+		return nil, &agent.LaterError{After: b.after, Err: errors.New("overloaded")}
+	}
+	return b.Transport.Send(ctx, data)
+}
+
+func TestWhatACarrierWantsLaterIsNotSentBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		planner := agent.New("planner")
+		a, b := begin(t, nil, nil, planner), begin(t, nil, nil, agent.New("flights", agent.Handle(book, reference)))
+		carrier := &putOff{after: 20 * time.Second}
+		a.Connect(agent.PeerHost(b).Through(func(next agent.Transport) agent.Transport {
+			carrier.Transport = next
+			return carrier
+		}))
+		b.Connect(agent.PeerHost(a))
+		if _, err := agent.Ask(t.Context(), planner, "flights", book, seat, agent.Within(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		carrier.mu.Lock()
+		defer carrier.mu.Unlock()
+		if waited := carrier.sends[1].Sub(carrier.sends[0]); waited < carrier.after {
+			t.Errorf("it was sent again after %s, not %s", waited, carrier.after)
 		}
 	})
 }

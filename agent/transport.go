@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/parley-agents/parley/protocol"
 )
@@ -40,6 +42,20 @@ type Transport interface {
 	Send(ctx context.Context, envelope []byte) (replies [][]byte, err error)
 	Capabilities() Capabilities
 }
+
+// LaterError is what a transport's Send gives when it knows that sending again
+// does not help before some time has passed, as a server says that is overloaded.
+type LaterError struct {
+	// After is how long that is.
+	After time.Duration
+	// Err is why.
+	Err error
+}
+
+func (e *LaterError) Error() string { return fmt.Sprintf("%v (again after %s)", e.Err, e.After) }
+
+// Unwrap returns why.
+func (e *LaterError) Unwrap() error { return e.Err }
 
 // Link is a place where other agents can be reached.
 type Link struct {
