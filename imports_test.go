@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"transcript":      {"envelope", "protocol", "store"},
 	"agent/simulate":  {"agent", "envelope", "protocol", "guard", "store", "store/memory", "store/faulty", "transcript"},
 	"agent/agenttest": {"agent", "agent/simulate", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite", "transcript"},
-	"":                {"agent", "store/sqlite"},
+	"":                {"a2a", "agent", "store/sqlite"},
 }
 
 // mayImportOutside says which third-party modules each package may import:
