@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parley-agents/parley/a2a/wire"
 )
@@ -21,11 +22,13 @@ type cardCache struct {
 	described *wire.AgentCard
 	tag       string
 	body      []byte
+	// since is when it first said this, as far as this server knows.
+	since time.Time
 }
 
 // card answers with the agent's card (section 8.2): what everybody may see.
 func (v *visit) card() {
-	body, tag, err := v.signed()
+	body, tag, since, err := v.signed()
 	if err != nil {
 		v.fail(err)
 		return
@@ -33,6 +36,7 @@ func (v *visit) card() {
 	h := v.w.Header()
 	h.Set("Cache-Control", "public, max-age="+cardAge)
 	h.Set("ETag", tag)
+	h.Set("Last-Modified", since.UTC().Format(http.TimeFormat))
 	if matches(v.r.Header.Values("If-None-Match"), tag) {
 		v.w.send(http.StatusNotModified, "", nil)
 		return
@@ -42,10 +46,10 @@ func (v *visit) card() {
 
 // signed is the agent's card as it is sent, and its tag: that of what it says,
 // however it was signed.
-func (v *visit) signed() (body []byte, tag string, err error) {
+func (v *visit) signed() (body []byte, tag string, since time.Time, err error) {
 	card, err := v.published()
 	if err != nil {
-		return nil, "", err
+		return nil, "", since, err
 	}
 	sum := sha256.Sum256(wire.Encode(card))
 	tag = `"` + hex.EncodeToString(sum[:16]) + `"`
@@ -54,11 +58,11 @@ func (v *visit) signed() (body []byte, tag string, err error) {
 	defer c.mu.Unlock()
 	if c.tag != tag {
 		if err := v.sign(card); err != nil {
-			return nil, "", err
+			return nil, "", since, err
 		}
-		c.tag, c.body = tag, wire.Encode(card)
+		c.tag, c.body, c.since = tag, wire.Encode(card), v.now()
 	}
-	return c.body, c.tag, nil
+	return c.body, c.tag, c.since, nil
 }
 
 // described is what the agent itself says in its card.

@@ -88,6 +88,11 @@ type Config struct {
 	// parts: the text of a chat, and anything else as data.
 	Show func(contract string, content json.RawMessage) []wire.Part
 
+	// Direct says under which contracts such a client gets a finished result as a
+	// message, and no task, when it waits for it (section 3.1.1 leaves that to the
+	// agent). The task is there all the same. Default: none.
+	Direct func(contract string) bool
+
 	// NoPush serves no webhooks. Default: false, they are served.
 	NoPush bool
 	// AllowPrivateWebhooks lets webhooks be on this machine and in private

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
@@ -41,7 +42,24 @@ func (s *service) SendMessage(ctx context.Context, c wire.Call, r *wire.SendMess
 	if err := addReceipts(task, t.receipts); err != nil {
 		return nil, err
 	}
+	if !t.parley && blocking && s.direct != nil && s.direct(contractOf(t.x)) {
+		return direct(task), nil
+	}
 	return &wire.SendMessageResponse{Task: task}, nil
+}
+
+// contractOf is the name of the contract of an exchange.
+func contractOf(x store.Exchange) string {
+	return strings.TrimPrefix(x.State.Capability, "urn:cap:")
+}
+
+// direct is a task as the one message that it came to, if it is one.
+func direct(task *wire.Task) *wire.SendMessageResponse {
+	if task.Status.State != wire.Completed || len(task.Artifacts) != 1 {
+		return &wire.SendMessageResponse{Task: task}
+	}
+	result := task.Artifacts[0]
+	return &wire.SendMessageResponse{Message: &wire.Message{MessageID: result.ArtifactID, ContextID: task.ContextID, Role: wire.Agent, Parts: result.Parts}}
 }
 
 // SendStreamingMessage implements wire.Service.

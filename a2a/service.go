@@ -19,6 +19,8 @@ type service struct {
 	// read and show are Config.Read and Config.Show, nil if there are none.
 	read func(agent string, m *wire.Message) (contract string, content json.RawMessage, ok bool)
 	show func(contract string, content json.RawMessage) []wire.Part
+	// direct is Config.Direct, nil if there is none.
+	direct func(contract string) bool
 	// down is closed when the host stops.
 	down  <-chan struct{}
 	locks locks
