@@ -102,13 +102,14 @@ func (p *pusher) round(ctx context.Context, c store.Callback) {
 // task is the exchange that the webhook's task is.
 func (p *pusher) task(ctx context.Context, c store.Callback) (store.Exchange, error) {
 	list, err := p.kept.Tasks(ctx, c.Owner, c.Task)
-	if err == nil && len(list) == 0 {
-		err = store.ErrNotFound
-	}
 	if err != nil {
 		return store.Exchange{}, err
 	}
-	return list[0], nil
+	x, err := taskOf(list, c.Peer, c.Task)
+	if err != nil {
+		return x, store.ErrNotFound
+	}
+	return x, nil
 }
 
 // final reports whether an event says that its task has ended.
