@@ -105,11 +105,12 @@ func (p *pusher) task(ctx context.Context, c store.Callback) (store.Exchange, er
 	if err != nil {
 		return store.Exchange{}, err
 	}
-	x, err := taskOf(list, c.Peer, c.Task)
-	if err != nil {
-		return x, store.ErrNotFound
+	for _, x := range list {
+		if x.Peer == c.Peer && x.Parent == (store.Key{}) {
+			return x, nil
+		}
 	}
-	return x, nil
+	return store.Exchange{}, store.ErrNotFound
 }
 
 // final reports whether an event says that its task has ended.
