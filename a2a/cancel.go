@@ -49,7 +49,7 @@ func (s *service) cancelEnvelope(ctx context.Context, c wire.Call, task string, 
 	}
 	e, err := guard.Open(data)
 	if err != nil {
-		return s.deliver(ctx, c, data, "")
+		return s.deliver(ctx, c, data, "", "")
 	}
 	h := e.Header()
 	switch {
@@ -60,7 +60,7 @@ func (s *service) cancelEnvelope(ctx context.Context, c wire.Call, task string, 
 	case task != taskID(h.ConversationID, s.uri):
 		return taken{}, invalid("id", "must be the task of the envelope's conversation")
 	}
-	t, err := s.deliver(ctx, c, data, task)
+	t, err := s.deliver(ctx, c, data, task, h.Sender)
 	if done, ok := errors.AsType[*wire.Error](err); ok && done.Kind == wire.InvalidParams {
 		if x, gone := s.host.Store().Exchange(ctx, store.Key{Owner: s.uri, Conversation: h.ConversationID, Peer: h.Sender}); gone == nil && x.State.Done() {
 			done.Kind, done.Field = wire.TaskNotCancelable, ""

@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"log/slog"
@@ -301,8 +300,6 @@ func equal[T comparable](t *testing.T, what string, got, want []T) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }
-
-func raw(v any) json.RawMessage { return must(json.Marshal(v)) }
 
 func kindOf(err error) wire.Kind {
 	if e, ok := errors.AsType[*wire.Error](err); ok {

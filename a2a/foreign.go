@@ -100,10 +100,14 @@ var reused = invalid("message.messageId", "was used for another message")
 // noted is the exchange with which the message was kept before.
 func (s *service) noted(ctx context.Context, caller, id string, kept original, m *wire.Message) (*store.Exchange, error) {
 	list, err := s.host.Store().Tasks(ctx, s.uri, m.TaskID)
-	if err != nil || len(list) == 0 || list[0].Peer != caller {
+	if err != nil {
 		return nil, err
 	}
-	entry, err := s.host.Store().Message(ctx, list[0].Key, store.Noted, id)
+	x, err := taskOf(list, caller, m.TaskID)
+	if err != nil {
+		return nil, nil // nothing was said there
+	}
+	entry, err := s.host.Store().Message(ctx, x.Key, store.Noted, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -117,7 +121,7 @@ func (s *service) noted(ctx context.Context, caller, id string, kept original, m
 	if !before.same(kept) {
 		return nil, reused
 	}
-	return &list[0], nil
+	return &x, nil
 }
 
 // main is the exchange that the task of x is.
@@ -126,10 +130,8 @@ func (s *service) main(ctx context.Context, x store.Exchange) (*store.Exchange, 
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		return nil, noTask(x.Task)
-	}
-	return &list[0], nil
+	about, err := taskOf(list, x.Peer, x.Task)
+	return &about, err
 }
 
 // openForeign opens an exchange in the name of a foreign client.

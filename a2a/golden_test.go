@@ -82,7 +82,7 @@ func tales() map[string]tale {
 			return protocol.Said{Text: "You said " + said.Text}, nil
 		})}, open: func(c client) store.Exchange {
 			h := c.opens(protocol.Chat(), envelope.Request)
-			h.Extensions = map[string]envelope.Extension{messageExtension: {Value: json.RawMessage(`{"messageId":"m-1","role":"ROLE_USER","parts":[{"text":"Hello?"}]}`)}}
+			h.Extensions = map[string]envelope.Extension{messageExtension: {Value: json.RawMessage(`{"digest":"","message":{"messageId":"m-1","role":"ROLE_USER","parts":[{"text":"Hello?"}]}}`)}}
 			return c.take(h, `{"text":"Hello?"}`, "")
 		}, over: true},
 	}

@@ -20,7 +20,7 @@ func (s *service) takeEnvelope(ctx context.Context, c wire.Call, m *wire.Message
 	}
 	e, err := guard.Open(data)
 	if err != nil {
-		return s.deliver(ctx, c, data, "")
+		return s.deliver(ctx, c, data, "", "")
 	}
 	h := e.Header()
 	switch {
@@ -48,7 +48,7 @@ func (s *service) takeEnvelope(ctx context.Context, c wire.Call, m *wire.Message
 			return taken{}, err
 		}
 	}
-	return s.deliver(ctx, c, data, task)
+	return s.deliver(ctx, c, data, task, h.Sender)
 }
 
 // belongs reports whether an act is part of the task: of its exchange, or of a
@@ -65,7 +65,7 @@ func (s *service) belongs(ctx context.Context, task string, h envelope.Header) e
 }
 
 // deliver hands an envelope to the host and sorts out its answer.
-func (s *service) deliver(ctx context.Context, c wire.Call, data []byte, task string) (taken, error) {
+func (s *service) deliver(ctx context.Context, c wire.Call, data []byte, task, sender string) (taken, error) {
 	replies, err := s.host.Take(ctx, agent.Mail{Envelope: data, Caller: c.Caller, Loopback: c.Loopback, Task: task, Mailbox: true})
 	if err != nil {
 		return taken{}, refused(err)
@@ -87,10 +87,9 @@ func (s *service) deliver(ctx context.Context, c wire.Call, data []byte, task st
 	if err != nil {
 		return taken{}, err
 	}
-	if len(list) == 0 {
-		return taken{}, noTask(task)
+	if t.x, err = taskOf(list, sender, task); err != nil {
+		return taken{}, err
 	}
-	t.x = list[0]
 	return t, nil
 }
 

@@ -61,7 +61,7 @@ func (p *pushes) GetPushConfig(ctx context.Context, c wire.Call, r *wire.PushCon
 		return nil, err
 	}
 	kept, err := p.to.kept.Callback(ctx, store.CallbackKey{Owner: p.owner, Task: x.Task, ID: r.ID})
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && kept.Peer != x.Peer {
 		return nil, wire.Errorf(wire.TaskNotFound, "task %s has no push notification config %q", x.Task, r.ID)
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *pushes) ListPushConfigs(ctx context.Context, c wire.Call, r *wire.ListP
 	}
 	page := &wire.ListPushConfigsResponse{Configs: []wire.PushConfig{}}
 	for _, k := range kept {
-		if k.ID <= string(after) {
+		if k.ID <= string(after) || k.Peer != x.Peer {
 			continue
 		}
 		if len(page.Configs) == size {
@@ -117,6 +117,9 @@ func (p *pushes) DeletePushConfig(ctx context.Context, c wire.Call, r *wire.Push
 		return err
 	}
 	k := store.CallbackKey{Owner: p.owner, Task: x.Task, ID: r.ID}
+	if kept, err := p.to.kept.Callback(ctx, k); err == nil && kept.Peer != x.Peer {
+		return nil // there is none of that id for this caller
+	}
 	ended, err := p.remove(ctx, k)
 	if err != nil {
 		return err
@@ -190,6 +193,8 @@ func (p *pushes) put(ctx context.Context, c wire.Call, x store.Exchange, id stri
 		}
 	case err != nil:
 		return nil, err
+	case kept.Peer != x.Peer:
+		return nil, invalidPush("id", "it is taken")
 	case bytes.Equal(kept.Config, config) && kept.Attempt == 0:
 		return configOf(kept, r.Tenant) // it is there, and nothing is wrong with it
 	default:

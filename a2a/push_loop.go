@@ -102,13 +102,15 @@ func (p *pusher) round(ctx context.Context, c store.Callback) {
 // task is the exchange that the webhook's task is.
 func (p *pusher) task(ctx context.Context, c store.Callback) (store.Exchange, error) {
 	list, err := p.kept.Tasks(ctx, c.Owner, c.Task)
-	if err == nil && len(list) == 0 {
-		err = store.ErrNotFound
-	}
 	if err != nil {
 		return store.Exchange{}, err
 	}
-	return list[0], nil
+	for _, x := range list {
+		if x.Peer == c.Peer && x.Parent == (store.Key{}) {
+			return x, nil
+		}
+	}
+	return store.Exchange{}, store.ErrNotFound
 }
 
 // final reports whether an event says that its task has ended.

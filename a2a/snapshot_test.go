@@ -245,7 +245,7 @@ func TestAForeignMessageIsShownAsItCame(t *testing.T) {
 func TestWhatWasSaidBesideTheExchangeStandsInTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		c := client{t, begin(t, nil, answers(func(context.Context) (Booking, error) { <-release; return booked(nil) })), stranger}
+		c := client{t, begin(t, nil, answers(func(context.Context) (Booking, error) { <-release; return Booking{"R1"}, nil })), stranger}
 		x := c.open(book, envelope.Request)
 		synctest.Wait()
 		note := `{"messageId":"beside","role":"ROLE_USER","parts":[{"text":"Hurry!"}]}`

@@ -112,13 +112,13 @@ func (j *job) decide(res result, failed, cause error) draft {
 		return d
 	case errors.As(failed, &decided) && decided.Act == envelope.Failure:
 		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
-	case errors.Is(cause, errStop):
+	case errors.Is(cause, errStop), cause == nil && errors.Is(failed, errStop):
 		return draft{act: protocol.Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}}
 	case errors.As(failed, &decided):
 		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
 	case errors.Is(cause, errSpent):
 		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeCapacity, guard.ReasonBudget)}
-	case errors.Is(failed, context.DeadlineExceeded), errors.Is(cause, errLapsed):
+	case errors.Is(failed, context.DeadlineExceeded), errors.Is(cause, errLapsed), cause == nil && errors.Is(failed, errLapsed):
 		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeDeadline, guard.ReasonLate)}
 	}
 	return j.incident(failed)

@@ -98,6 +98,10 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 			return err
 		}
 		if !slices.Contains(s.x.State.Moves(), partial) {
+			// What ended the work is known here before its context is told.
+			if s.x.State.Cancel == "" {
+				return errLapsed
+			}
 			return errStop
 		}
 		have, may, err := s.messages(ctx)
