@@ -25,7 +25,12 @@ type cardCache struct {
 
 // card answers with the agent's card (section 8.2): what everybody may see.
 func (v *visit) card() {
-	body, tag, err := v.signed()
+	var body []byte
+	var tag string
+	err := v.charge(Access{})
+	if err == nil {
+		body, tag, err = v.signed()
+	}
 	if err != nil {
 		v.fail(err)
 		return
