@@ -28,6 +28,10 @@ type cardCache struct {
 
 // card answers with the agent's card (section 8.2): what everybody may see.
 func (v *visit) card() {
+	if err := v.charge(Access{}); err != nil {
+		v.fail(err)
+		return
+	}
 	body, tag, since, err := v.signed()
 	if err != nil {
 		v.fail(err)

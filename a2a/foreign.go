@@ -103,7 +103,7 @@ func (s *service) noted(ctx context.Context, caller, id string, kept original, m
 	if err != nil {
 		return nil, err
 	}
-	x, err := taskOf(list, caller, m.TaskID)
+	x, err := taskIn(list, caller, m.TaskID)
 	if err != nil {
 		return nil, nil // nothing was said there
 	}
@@ -130,7 +130,7 @@ func (s *service) main(ctx context.Context, x store.Exchange) (*store.Exchange, 
 	if err != nil {
 		return nil, err
 	}
-	about, err := taskOf(list, x.Peer, x.Task)
+	about, err := taskIn(list, x.Peer, x.Task)
 	return &about, err
 }
 

@@ -87,7 +87,7 @@ func (s *service) deliver(ctx context.Context, c wire.Call, data []byte, task, s
 	if err != nil {
 		return taken{}, err
 	}
-	if t.x, err = taskOf(list, sender, task); err != nil {
+	if t.x, err = taskIn(list, sender, task); err != nil {
 		return taken{}, err
 	}
 	return t, nil

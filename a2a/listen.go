@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -43,7 +42,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error { return s.se
 
 func (s *Server) serveOn(ctx context.Context, ln net.Listener, name string) error {
 	if !s.cfg.AllowAnonymous && len(s.cfg.Authenticate) == 0 && exposed(ln.Addr()) {
-		return errors.Join(&ExposedError{ln.Addr().String()}, ln.Close())
+		_ = ln.Close()
+		return &ExposedError{ln.Addr().String()}
 	}
 	srv := s.httpServer(s.named(name))
 	ended := make(chan struct{})

@@ -27,8 +27,13 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 		s.read, s.show, s.direct = cfg.Read, cfg.Show, cfg.Direct
 		s.pushes = push.serve(uri, s.find, s.happening)
 		agents = append(agents, &served{name: at.Name, uri: uri, service: s,
-			describe: func() (*wire.AgentCard, error) { return describe(h, uri, cfg.About[at.Name]) },
-			sign:     func(card *wire.AgentCard) error { return signCard(h, uri, card) }})
+			describe: func() (*wire.AgentCard, error) {
+				if h.Key(uri) == nil {
+					return nil, wire.Errorf(wire.Unavailable, "the agent has not started")
+				}
+				return describe(h, uri, cfg.About[at.Name])
+			},
+			sign: func(card *wire.AgentCard) error { return signCard(h, uri, card) }})
 	}
 	s, err := newServer(cfg, h.Now, h.NewID, agents...)
 	if err != nil {

@@ -6,16 +6,26 @@ import (
 	"github.com/parley-agents/parley/a2a/wire"
 )
 
-// admit lets a request in: its caller is known, and does not ask too often.
+// admit lets a request in: its caller is known, and does not ask too often. Who
+// fails to prove who it is counts by its address.
 func (v *visit) admit() (Access, error) {
 	a, err := v.authenticate(v.r, v.agent.uri)
 	a.Tenant = v.place.route.Tenant
-	if wait, ok := v.quota.take(payer(a, v.r), v.now()); !ok {
-		e := wire.Errorf(wire.Overloaded, "the caller asks too often")
-		e.RetryAfter = wait
-		return a, e
+	if over := v.charge(a); over != nil {
+		return a, over
 	}
 	return a, err
+}
+
+// charge counts a request of the caller, unless it is one too many.
+func (v *visit) charge(a Access) error {
+	wait, ok := v.quota.take(payer(a, v.r), v.now())
+	if ok {
+		return nil
+	}
+	e := wire.Errorf(wire.Overloaded, "the caller asks too often")
+	e.RetryAfter = wait
+	return e
 }
 
 // operate does what an admitted request asks for. decode fills the operation's

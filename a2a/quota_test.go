@@ -41,6 +41,15 @@ func TestWhoGuessesSecretsIsSlowedDownByAddress(t *testing.T) {
 	}
 }
 
+func TestCardsCountToo(t *testing.T) {
+	s := newSite(t, Config{Rate: 1, Burst: 2}, &scripted{})
+	for i, want := range []int{200, 200, 429} {
+		if r := s.ask("GET", wire.CardPath, ""); r.StatusCode != want {
+			t.Errorf("card %d: %d, want %d", i, r.StatusCode, want)
+		}
+	}
+}
+
 func TestAQuotaComesBackWithTime(t *testing.T) {
 	q := newQuota(Config{Rate: 2, Burst: 1})
 	now := time.Unix(1e9, 0)

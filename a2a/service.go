@@ -64,12 +64,12 @@ func (s *service) find(ctx context.Context, c wire.Call, task string) (store.Exc
 	if err != nil {
 		return store.Exchange{}, err
 	}
-	return taskOf(list, peer, task)
+	return taskIn(list, peer, task)
 }
 
-// taskOf is the exchange that a task is to a peer, of those under the task:
+// taskIn is the exchange that a task is to a peer, of those under the task:
 // peers that call their conversations the same have each their own.
-func taskOf(list []store.Exchange, peer, task string) (store.Exchange, error) {
+func taskIn(list []store.Exchange, peer, task string) (store.Exchange, error) {
 	for _, x := range list {
 		if x.Peer == peer && isTask(x) {
 			return x, nil
