@@ -1,0 +1,418 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/memory"
+)
+
+func TestEveryProtocolGoesOverTheWire(t *testing.T) {
+	for how, cfg := range reads() {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWires()
+				for i, name := range []string{"flights", "hotels"} {
+					opts := append(ticking(250, nil),
+						agent.Contribute(poll, func(context.Context, Seat) (Tick, error) { return Tick{i}, nil }),
+						agent.Consider(deal, func(_ context.Context, s Seat) error {
+							if s.Flight == "none" {
+								return agent.Refuse("permanent", "no-need")
+							}
+							return nil
+						}),
+						agent.Bid(haul, func(context.Context, Seat) (Tick, error) { return Tick{i}, nil },
+							func(context.Context, Seat, Tick) (Booking, error) { return Booking{name}, nil }))
+					w.start(t, agent.Config{}, name+".example", agent.New(name, opts...))
+				}
+				_, planner := w.asking(t, nil, cfg(w), agent.Peer("hotels", "http://hotels.example"))
+				ctx, in := t.Context(), Seat{"AY121"}
+				var told []int
+				for tick, err := range agent.Subscribe(ctx, planner, "flights", ticks, in, within(time.Minute)) {
+					if err != nil {
+						t.Error(err)
+					}
+					told = append(told, tick.N)
+				}
+				equal(t, "ticks", told, upTo(0, 250))
+				both := []string{"hotels", "flights"}
+				gathered, err := agent.Gather(ctx, planner, both, poll, in, agent.GatherTerms{}, within(time.Minute))
+				if err != nil || string(gathered.Value) != `[{"n":0},{"n":1}]` || gathered.Terminal != "COMPLETED" {
+					t.Errorf("Gather = %+v, %v", gathered, err)
+				}
+				hauled, err := agent.CallForProposals(ctx, planner, both, haul, in, agent.AuctionTerms[Seat, Tick]{Pick: cheapest}, within(time.Minute))
+				if err != nil || len(hauled.Delivered) != 1 || hauled.Delivered[0].Result.Reference != "flights" {
+					t.Errorf("CallForProposals = %+v, %v", hauled, err)
+				}
+				if err := agent.Propose(ctx, planner, "hotels", deal, in, within(time.Minute)); err != nil {
+					t.Errorf("Propose = %v", err)
+				}
+				if err := agent.Propose(ctx, planner, "hotels", deal, Seat{"none"}, within(time.Minute)); err == nil {
+					t.Error("what was not wanted was taken")
+				}
+			})
+		})
+	}
+}
+
+func cheapest(_ context.Context, bids []agent.Tender[Tick]) ([]agent.Tender[Tick], error) {
+	slices.SortFunc(bids, func(a, b agent.Tender[Tick]) int { return a.Bid.N - b.Bid.N })
+	return bids, nil
+}
+
+func TestWhatALostAnswerLeavesInDoubtIsSentAgainUnderItsIDAndDoneOnce(t *testing.T) {
+	for how, cfg := range reads() {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, arrived %t", how, after), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWires()
+					done := 0
+					w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
+						done++
+						if a, err := agent.AskBack(ctx, which); err != nil || a.Choice != "aisle" {
+							return Booking{}, fmt.Errorf("answered %v: %w", a, err)
+						}
+						return booked(ctx)
+					})))
+					var mu sync.Mutex
+					tries := map[string]int{}
+					w.spoil(func(r *http.Request, body string, done func() *http.Response) (*http.Response, error) {
+						if !strings.Contains(body, `"method":"SendMessage"`) {
+							return nil, nil
+						}
+						_, rest, _ := strings.Cut(body, `"message_id":"`)
+						mu.Lock()
+						tries[rest[:36]]++
+						lost := tries[rest[:36]] <= 2
+						mu.Unlock()
+						if !lost {
+							return nil, nil
+						}
+						if after {
+							done().Body.Close()
+						}
+						return nil, errRefused
+					})
+					_, planner := w.asking(t, nil, cfg(w), answering("aisle"))
+					got, err := agent.Ask(t.Context(), planner, "flights", book, Seat{"AY121"}, within(10*time.Minute))
+					if err != nil || got.Reference != "R1" || done != 1 {
+						t.Errorf("Ask = %v, %v; it was done %d times", got, err, done)
+					}
+					if mu.Lock(); len(tries) < 2 { // the request, and the answer to the question
+						t.Errorf("%v were sent", tries)
+					}
+					mu.Unlock()
+				})
+			})
+		}
+	}
+}
+
+// answering answers every question with the choice.
+func answering(choice string) agent.Option {
+	return agent.Handle(protocol.Question, func(context.Context, protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
+		return protocol.QuestionAnswered{Choice: choice}, nil
+	})
+}
+
+func TestDeadlineHopsAndTraceGoAlong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		var inner agent.Work
+		w.start(t, agent.Config{}, "flights.example", agent.New("flights", agent.Handle(look, func(ctx context.Context, _ Seat) (Booking, error) {
+			inner, _ = agent.Current(ctx)
+			return Booking{"seen"}, nil
+		})))
+		var desk *agent.Agent
+		desk = agent.New("desk", agent.Peer("flights", "http://flights.example"), agent.Handle(look, func(ctx context.Context, s Seat) (Booking, error) {
+			return agent.Ask(ctx, desk, "flights", look, s, within(time.Hour)) // more than there is
+		}))
+		w.start(t, agent.Config{Dial: Dialer(w.dialling(DialConfig{}))}, "desk.example", desk)
+		var mu sync.Mutex
+		traces := map[string]bool{}
+		w.spoil(func(r *http.Request, body string, _ func() *http.Response) (*http.Response, error) {
+			if _, rest, ok := strings.Cut(body, `"traceparent":"`); ok {
+				mu.Lock()
+				defer mu.Unlock()
+				if head := r.Header.Get("Traceparent"); head != rest[:55] {
+					t.Errorf("the header says %q, the envelope %q", head, rest[:55])
+				}
+				traces[rest[3:35]] = true
+			}
+			return nil, nil
+		})
+		planner := agent.New("planner", agent.Peer("desk", "http://desk.example"))
+		w.start(t, agent.Config{Dial: Dialer(w.dialling(DialConfig{}))}, "planner.example", planner)
+		deadline := time.Now().Add(time.Minute)
+		if _, err := agent.Ask(t.Context(), planner, "desk", look, Seat{"AY121"}, within(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if inner.Hop != 1 || !inner.Deadline.Before(deadline) || inner.Deadline.Before(deadline.Add(-10*time.Second)) || inner.Sender != "agent://local/desk" {
+			t.Errorf("the last of the chain worked under %+v", inner)
+		}
+		if len(traces) != 1 {
+			t.Errorf("the traces are %v", traces)
+		}
+	})
+}
+
+func TestAnExchangeOutlivesARestartOfEitherSide(t *testing.T) {
+	for how, cfg := range reads() {
+		for _, side := range []string{"asking", "asked"} {
+			t.Run(how+", "+side, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWires()
+					gate, begun := make(chan struct{}), 0
+					there := memory.New()
+					serve := func() *serving {
+						return w.start(t, agent.Config{Store: reopened{there}}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
+							begun++
+							if err := agent.Agree(ctx); err != nil {
+								return Booking{}, err
+							}
+							select {
+							case <-gate:
+							case <-ctx.Done():
+								return Booking{}, ctx.Err()
+							}
+							return booked(ctx)
+						})))
+					}
+					flightsHost := serve()
+					here := memory.New()
+					host, planner := w.asking(t, reopened{here}, cfg(w))
+					q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Hour))
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(3 * time.Second)
+					if side == "asking" {
+						host.end(t)
+						time.Sleep(time.Minute)
+						close(gate)
+						time.Sleep(time.Minute)
+						_, planner = w.asking(t, here, cfg(w))
+						if q, err = agent.Resume(t.Context(), planner, "flights", q.ID(), book); err != nil {
+							t.Fatal(err)
+						}
+					} else {
+						flightsHost.end(t)
+						w.serve("flights.example", nil)
+						time.Sleep(time.Minute)
+						serve()
+						close(gate)
+					}
+					if got, err := q.Wait(t.Context()); err != nil || got.Reference != "R1" {
+						t.Errorf("Wait = %v, %v", got, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// reopened is a store that outlives its host.
+type reopened struct{ store.Store }
+
+func (reopened) Close() error { return nil }
+
+func TestTheOrderAndTheNumberOfTimesInWhichActsAreShownChangeNothing(t *testing.T) {
+	for how, cfg := range reads() {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWires()
+				s := w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
+					for n := range 20 {
+						if err := agent.Progress(ctx, Tick{n}); err != nil {
+							return Booking{}, err
+						}
+					}
+					return booked(ctx)
+				})))
+				for _, a := range s.server.agents {
+					a.service = altered{a.service, func(t *wire.Task) {
+						slices.Reverse(t.Artifacts)
+						slices.Reverse(t.History)
+						t.Artifacts = append(t.Artifacts, t.Artifacts...)
+						t.History = append(t.History, t.History...)
+						t.History = append(t.History, wire.Message{MessageID: "x", Role: wire.Agent, Parts: []wire.Part{{Text: new("hello")}}})
+					}}
+				}
+				host, planner := w.asking(t, nil, cfg(w))
+				seen := 0
+				q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Minute))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := q.Wait(t.Context()); err != nil || got.Reference != "R1" {
+					t.Errorf("Wait = %v, %v", got, err)
+				}
+				log, err := host.Store().Log(t.Context(), planner.URI(), q.ID(), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range log {
+					if e.Kind == store.Rejected {
+						t.Errorf("rejected for %s", e.Reason)
+					}
+					if e.Event == "?inform~" {
+						seen++
+					}
+				}
+				if seen != 20 {
+					t.Errorf("%d of 20 partial results came", seen)
+				}
+			})
+		})
+	}
+}
+
+func TestABusyPeerIsLeftAloneForAsLongAsItWants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(booked)))
+		var sends []time.Time
+		w.spoil(func(_ *http.Request, body string, _ func() *http.Response) (*http.Response, error) {
+			if !strings.Contains(body, `"method":"SendMessage"`) {
+				return nil, nil
+			}
+			if sends = append(sends, time.Now()); len(sends) > 1 {
+				return nil, nil
+			}
+			return canned(503, http.Header{"Retry-After": {"40"}}, ""), nil
+		})
+		_, planner := w.asking(t, nil, w.dialling(DialConfig{}))
+		if _, err := agent.Ask(t.Context(), planner, "flights", book, Seat{"AY121"}, within(5*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if len(sends) != 2 || sends[1].Sub(sends[0]) < 40*time.Second {
+			t.Errorf("it was sent at %v", sends)
+		}
+	})
+}
+
+func TestMoreExchangesThanStreamsAreAllRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		gate := make(chan struct{})
+		w.start(t, agent.Config{}, "flights.example", agent.New("flights", agent.Handle(look, func(ctx context.Context, s Seat) (Booking, error) {
+			<-gate
+			return Booking{s.Flight}, nil
+		})))
+		_, planner := w.asking(t, nil, w.dialling(DialConfig{Streams: 5}))
+		const n = 40
+		ended := make(chan error, n)
+		for i := range n {
+			go func() {
+				flight := fmt.Sprint("AY", i)
+				got, err := agent.Ask(t.Context(), planner, "flights", look, Seat{flight}, within(time.Minute))
+				ended <- errors.Join(err, same(got.Reference, flight))
+			}()
+		}
+		time.Sleep(10 * time.Second)
+		close(gate)
+		for range n {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestAWebhookHasThingsReadAtOnceAndOnlyWhoeverKnowsItsSecretDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		gate := make(chan struct{})
+		s := w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
+			<-gate
+			return booked(ctx)
+		})))
+		hook := NewWebhook("http://planner.example/hook")
+		post := func(header, value, method string) int {
+			r, err := http.NewRequest(method, "http://planner.example/hook", strings.NewReader(`{"task":{}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set(header, value)
+			resp, err := answerOf(hook, r, []byte("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			return resp.StatusCode
+		}
+		// The server's own sender needs sockets: what it would post is posted here.
+		host, planner := w.asking(t, nil, w.dialling(DialConfig{Webhook: hook, Poll: time.Hour}))
+		q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(3*time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		task := taskID(q.ID(), flights)
+		list, err := s.Store().Callbacks(t.Context(), flights, task)
+		if err != nil || len(list) != 1 || !strings.Contains(string(list[0].Config), "planner.example") {
+			t.Fatalf("the server was told %+v, %v", list, err)
+		}
+		close(gate)
+		time.Sleep(2 * time.Second)
+		for name, got := range map[string]int{
+			"no secret":      post("X-Other", "", "POST"),
+			"another secret": post("Authorization", "Bearer "+hook.secret+"x", "POST"),
+			"another scheme": post("Authorization", "Basic "+hook.secret, "POST"),
+			"another method": post("Authorization", "Bearer "+hook.secret, "GET"),
+		} {
+			if got/100 != 4 {
+				t.Errorf("%s: status %d", name, got)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		x, err := host.Store().Exchange(t.Context(), store.Key{Owner: planner.URI(), Conversation: q.ID(), Peer: flights})
+		if err != nil || x.State.Done() {
+			t.Errorf("without a notice it is %+v, %v", x.State, err)
+		}
+		began := time.Now()
+		if got := post("Authorization", "bearer "+hook.secret, "POST"); got != http.StatusNoContent {
+			t.Errorf("status %d", got)
+		}
+		if got, err := q.Wait(t.Context()); err != nil || got.Reference != "R1" || time.Since(began) > time.Second {
+			t.Errorf("after %s Wait = %v, %v", time.Since(began), got, err)
+		}
+	})
+}
+
+func TestWhatAPeerSaysUnderAnotherKeyIsNotBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		w.start(t, agent.Config{}, "flights.example", agent.New("flights", agent.Handle(look, func(context.Context, Seat) (Booking, error) {
+			return Booking{"mine"}, nil
+		})))
+		// Somebody in the middle forwards everything, and serves a card of his own.
+		forged := keyed(7)
+		text := aCard(t, flights, forged, nil)
+		w.spoil(func(r *http.Request, _ string, _ func() *http.Response) (*http.Response, error) {
+			if r.URL.Host == "flights.example" && strings.HasSuffix(r.URL.Path, wire.CardPath) {
+				return canned(200, nil, string(text)), nil
+			}
+			return nil, nil
+		})
+		for _, foreign := range []bool{false, true} {
+			host, planner := w.asking(t, nil, w.dialling(DialConfig{Foreign: foreign}))
+			if _, err := agent.Ask(t.Context(), planner, "flights", look, Seat{"AY121"}, within(20*time.Second)); err == nil {
+				t.Errorf("foreign agents allowed %t: the answer of another key was believed", foreign)
+			}
+			host.end(t)
+		}
+	})
+}
