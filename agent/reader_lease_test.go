@@ -10,6 +10,7 @@ import (
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/memory"
 )
 
 func listened(t *testing.T, publisher *agent.Agent) *box {
@@ -143,5 +144,55 @@ func TestNothingThatIsToldToAMailboxWaitsForItsReader(t *testing.T) {
 			t.Errorf("it is in %q after %d acts", b.state(t), len(said))
 		}
 		b.unsent(t)
+	})
+}
+
+// overtaken is a store in which something comes between the listing of a lease's
+// end as due and what is done about it.
+type overtaken struct {
+	store.Store
+	between func()
+}
+
+func (o *overtaken) Due(ctx context.Context, owners []string, now time.Time, limit int) (store.Due, error) {
+	due, err := o.Store.Due(ctx, owners, now, limit)
+	for _, timer := range due.Timers {
+		if timer.Name == protocol.TimerLease && o.between != nil {
+			between := o.between
+			o.between = nil
+			between()
+		}
+	}
+	return due, err
+}
+
+func TestALeaseThatWasRenewedAfterItsEndWasListedHasNotEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan error, 1)
+		s := &overtaken{Store: memory.New()}
+		b := boxed(t, s, source(quietly(ended)), ticks.Name(), ticks.Protocol(), `{"task":"move the piano"}`, func(h *envelope.Header) { h.ReplyBy = h.Timestamp.Add(time.Hour) })
+		synctest.Wait()
+		lapses := b.tasks(t)[0].State.LeaseBy
+		came := false
+		s.between = func() {
+			came = true
+			if err := b.host.Heard(context.WithoutCancel(t.Context()), b.tasks(t)[0]); err != nil {
+				t.Error(err)
+			}
+		}
+		before := len(logOf(t, b.host, b.who, b.opening.Conversation()))
+		at(lapses.Sub(time.Now()))
+		x := b.tasks(t)[0]
+		if !came || x.State.Done() || x.State.LeaseBy.Sub(time.Now()) != protocol.Lease {
+			t.Errorf("it is in %q until %v; the sign of life came: %v", x.State.State, x.State.LeaseBy, came)
+		}
+		if log := logOf(t, b.host, b.who, b.opening.Conversation()); len(log) != before {
+			t.Errorf("the log has %+v", log[before:])
+		}
+		<-ended // with the lease that was renewed
+		synctest.Wait()
+		if got := b.state(t); got != "done:failed" || time.Since(lapses) != protocol.Lease {
+			t.Errorf("it is in %q %v after the first lease", got, time.Since(lapses))
+		}
 	})
 }
