@@ -62,25 +62,28 @@ func (s *step) question(ctx context.Context, e *envelope.Envelope) (verdict, err
 	return &guard.Violation{Rule: "question", Answer: guard.Decline, Code: envelope.CodeCapacity, Reason: reasonQuestionOpen, Pointer: "/causation_id"}, nil
 }
 
-// askedFor is the live exchange that the question is about: the one in which
-// its receiver sent the act that caused it. Nil if there is none.
+// askedFor is the live exchange that the question is about. Nil if there is none.
 func (h *Host) askedFor(ctx context.Context, e *envelope.Envelope) (*store.Exchange, error) {
-	cause := e.Header().CausationID
-	row, err := h.store.OutboxRow(ctx, e.Receiver(), cause)
-	if errors.Is(err, store.ErrNotFound) || err == nil && row.Receiver != e.Sender() {
-		return nil, nil
+	x, err := h.causeOf(ctx, e)
+	if err != nil || x == nil || x.State.Done() {
+		return nil, err
 	}
+	return x, nil
+}
+
+// causeOf is the exchange in which the question's receiver asked its sender for
+// the work that it belongs to, live or not. Nil if there is none.
+func (h *Host) causeOf(ctx context.Context, question *envelope.Envelope) (*store.Exchange, error) {
+	list, err := h.store.Correlated(ctx, question.Receiver(), question.Correlation())
 	if err != nil {
-		return nil, fmt.Errorf("reading what caused the question %s: %w", e.ID(), err)
+		return nil, fmt.Errorf("reading what the question %s is about: %w", question.ID(), err)
 	}
-	x, err := h.store.Exchange(ctx, row.Key())
-	if err != nil {
-		return nil, fmt.Errorf("reading what the question %s is about: %w", e.ID(), err)
+	for _, x := range list {
+		if x.Peer == question.Sender() && x.State.Role == protocol.Initiator && causes(x.State, question.Header().CausationID) {
+			return &x, nil
+		}
 	}
-	if x.State.Role != protocol.Initiator || x.State.Done() || !causes(x.State, cause) || x.Correlation != e.Correlation() {
-		return nil, nil
-	}
-	return &x, nil
+	return nil, nil
 }
 
 // causes reports whether the act of an exchange is one that asks for work.
@@ -115,12 +118,9 @@ func (h *Host) aboutWork(ctx context.Context, opening *envelope.Envelope) (strin
 	if !asksBack(opening.Capability()) {
 		return "", nil
 	}
-	row, err := h.store.OutboxRow(ctx, opening.Receiver(), opening.Header().CausationID)
-	if errors.Is(err, store.ErrNotFound) {
-		return "", nil
+	x, err := h.causeOf(ctx, opening)
+	if err != nil || x == nil {
+		return "", err
 	}
-	if err != nil {
-		return "", fmt.Errorf("reading what the question is about: %w", err)
-	}
-	return row.Conversation, nil
+	return x.Conversation, nil
 }

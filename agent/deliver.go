@@ -12,6 +12,9 @@ import (
 // ErrUnreadable: the bytes are no envelope that could be answered.
 var ErrUnreadable = errors.New("the message cannot be read or answered")
 
+// errNoTask: a carrier brings mail to a mailbox that nobody could read.
+var errNoTask = errors.New("mail for a mailbox names no task")
+
 // Mail is an envelope as a carrier brings it.
 type Mail struct {
 	Envelope []byte
@@ -23,8 +26,9 @@ type Mail struct {
 	Loopback bool
 	// Task is what the carrier calls the exchange, "" if it has no name for it.
 	Task string
-	// Mailbox: the sender reads under Task what the receiver says, so nothing is
-	// sent to it.
+	// Mailbox: the sender reads under Task, which is not "", what the receiver
+	// says, so nothing is sent to it. Task and Mailbox count when the envelope opens
+	// an exchange; afterwards that stays what it is.
 	Mailbox bool
 }
 
@@ -38,10 +42,14 @@ func (h *Host) Deliver(ctx context.Context, data []byte) ([][]byte, error) {
 // answer it at once: a receipt, or the stored acts when the message was
 // accepted before. It returns when what the message did is durable. An error
 // means that there is no answer: the bytes are unreadable (ErrUnreadable), the
-// receiver is not here (ErrUnknownPeer) or the host does not run.
+// receiver is not here (ErrUnknownPeer), the mailbox has no task or the host does
+// not run.
 func (h *Host) Take(ctx context.Context, m Mail) ([][]byte, error) {
 	if _, err := h.live(); err != nil {
 		return nil, err
+	}
+	if m.Mailbox && m.Task == "" {
+		return nil, errNoTask
 	}
 	e, err := guard.Open(m.Envelope)
 	if err != nil {

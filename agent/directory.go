@@ -93,8 +93,9 @@ func (d *directory) key(uri string) ed25519.PublicKey {
 	return l.key(uri)
 }
 
-// dial makes the links to the addresses that the agents were given.
-func (h *Host) dial(ctx context.Context) error {
+// dial makes the links to the addresses that the agents were given. Nothing is
+// connected before all are made: a start that fails here may be tried again.
+func (h *Host) dial(ctx context.Context) ([]Link, error) {
 	var all []address
 	for _, name := range slices.Sorted(maps.Keys(h.cfg.Peers)) {
 		all = append(all, address{name, h.cfg.Peers[name]})
@@ -107,29 +108,26 @@ func (h *Host) dial(ctx context.Context) error {
 	for _, to := range all {
 		uri, err := h.resolve(to.name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		switch url, again := known[uri]; {
 		case again && url != to.url:
-			return fmt.Errorf("peer %s has two addresses, %s and %s", uri, url, to.url)
+			return nil, fmt.Errorf("peer %s has two addresses, %s and %s", uri, url, to.url)
 		case again:
 			continue
 		case h.agents[uri] != nil:
-			return fmt.Errorf("peer %s is an agent of this host and needs no address", uri)
+			return nil, fmt.Errorf("peer %s is an agent of this host and needs no address", uri)
 		case h.cfg.Dial == nil:
-			return fmt.Errorf("peer %s has an address, and Config.Dial is nil", uri)
+			return nil, fmt.Errorf("peer %s has an address, and Config.Dial is nil", uri)
 		}
 		known[uri] = to.url
 		link, err := h.cfg.Dial(ctx, uri, to.url)
 		if err != nil {
-			return fmt.Errorf("peer %s at %s: %w", uri, to.url, err)
+			return nil, fmt.Errorf("peer %s at %s: %w", uri, to.url, err)
 		}
 		links = append(links, link)
 	}
-	for _, l := range links {
-		h.Connect(l)
-	}
-	return nil
+	return links, nil
 }
 
 // resolve makes a URI of a bare name.

@@ -114,7 +114,7 @@ func ExampleTool() {
 }
 
 // Each contract of a peer is a function that the model may call.
-func ExamplePeer() {
+func ExampleMayAsk() {
 	model := agenttest.NewScript(
 		agenttest.Calls(agenttest.Call("barista__acme_coffee_buy_v1", Order{Coffees: 1})),
 		agenttest.Calls(agenttest.Call("inform", Ticket{Number: "done"})))

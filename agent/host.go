@@ -216,12 +216,16 @@ func (h *Host) bringUp(ctx context.Context) error {
 	if err := h.identify(ctx); err != nil {
 		return err
 	}
+	links, err := h.dial(ctx)
+	if err != nil {
+		return err
+	}
 	if err := h.startModels(ctx); err != nil {
 		return err
 	}
 	h.dir.add(Link{transport: inProcess{h}, agents: h.owners, key: h.publicKey})
-	if err := h.dial(ctx); err != nil {
-		return err
+	for _, l := range links {
+		h.Connect(l)
 	}
 	for uri, a := range h.agents {
 		for _, p := range a.peers {

@@ -40,7 +40,8 @@ type proved struct {
 	key    ed25519.PublicKey
 }
 
-// Token is the signed claim of one of the host's agents to speak to receiver.
+// Token is the signed claim of one of the host's agents to speak to receiver;
+// ErrUnknownPeer if sender is none of them, or the host has never started.
 // It is good for five minutes from when it was made, and half of them at least
 // from now; it is made when bytes are sent or fetched, and never stored.
 func (h *Host) Token(sender, receiver string) (string, error) {
@@ -51,10 +52,11 @@ func (h *Host) Token(sender, receiver string) (string, error) {
 	if t, ok := h.tokens.made[pair]; ok && now.Before(t.until) {
 		return t.token, nil
 	}
-	if h.keys[sender] == nil {
+	key := h.Signer(sender)
+	if key == nil {
 		return "", fmt.Errorf("token of %s: %w", sender, ErrUnknownPeer)
 	}
-	token, err := guard.Mint(h.keys[sender], guard.Claims{
+	token, err := guard.Mint(key, guard.Claims{
 		Sender: sender, Receiver: receiver, Tenant: authority(sender), Expires: now.Add(tokenLife)})
 	if err != nil {
 		return "", err
@@ -68,65 +70,98 @@ func (h *Host) Token(sender, receiver string) (string, error) {
 
 // Identify returns the agent that a token proves to be the caller of receiver.
 // Its key is the one that a link knows for it, else the one that it was first met
-// with; on loopback an agent that was never met is taken at its word, and its key
-// is kept from then on. The error says why the token proves nothing, for the
-// operator alone.
+// with; on loopback an agent that was never met is taken at its word, if its token
+// is good under the key that it carries, and that key is kept from then on. The
+// error says why the token proves nothing, for the operator alone.
 func (h *Host) Identify(ctx context.Context, token, receiver string, loopback bool) (sender string, err error) {
 	now := h.seam.now()
-	h.tokens.mu.Lock()
-	known, seen := h.tokens.known[token]
-	h.tokens.mu.Unlock()
-	claimed, hint := known.claims, known.key
+	known, seen := h.tokens.proof(token)
+	claims, key := known.claims, known.key
 	if !seen {
-		if claimed, hint, err = guard.Peek(token); err != nil {
+		if claims, key, err = guard.Peek(token); err != nil {
 			return "", err
 		}
 	}
-	key, err := h.keyOf(ctx, claimed.Sender, hint, loopback)
-	if err != nil {
+	uri := claims.Sender
+	expected, err := h.keyOf(ctx, uri)
+	met := err == nil
+	switch {
+	case met:
+		key = expected
+	case !errors.Is(err, errNoKey) || !loopback || h.agents[uri] != nil:
 		return "", err
 	}
-	if seen && key.Equal(known.key) && known.claims.Receiver == receiver && !now.After(known.claims.Expires) {
-		return known.claims.Sender, nil
+	if !seen || !known.holds(key, receiver, now) {
+		if claims, err = guard.Verify(token, key, receiver, now); err != nil {
+			return "", err
+		}
 	}
-	claims, err := guard.Verify(token, key, receiver, now)
-	if err != nil {
-		return "", err
+	if !met {
+		if err := h.meet(ctx, uri, key); err != nil {
+			return "", err
+		}
 	}
-	h.tokens.mu.Lock()
-	defer h.tokens.mu.Unlock()
-	if h.tokens.known == nil || len(h.tokens.known) >= maxTokens {
-		h.tokens.known = map[string]proved{}
+	h.tokens.remember(token, proved{claims, key})
+	return uri, nil
+}
+
+// proof is what was found of a token before.
+func (t *tokens) proof(token string) (proved, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, ok := t.known[token]
+	return p, ok
+}
+
+func (t *tokens) remember(token string, p proved) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known == nil || len(t.known) >= maxTokens {
+		t.known = map[string]proved{}
 	}
-	h.tokens.known[token] = proved{claims, key}
-	return claims.Sender, nil
+	t.known[token] = p
+}
+
+// holds reports whether what was found once is still so: for this key, this
+// receiver and this moment.
+func (p proved) holds(key ed25519.PublicKey, receiver string, now time.Time) bool {
+	return p.key.Equal(key) && p.claims.Receiver == receiver && !now.After(p.claims.Expires)
 }
 
 // errNoKey: nobody here knows the key of an agent that claims to speak.
 var errNoKey = errors.New("its key is not known here")
 
-// keyOf is the key of an agent; hint is the one that its token carries.
-func (h *Host) keyOf(ctx context.Context, uri string, hint ed25519.PublicKey, loopback bool) (ed25519.PublicKey, error) {
+// keyOf is the key of an agent, errNoKey if it was never met.
+func (h *Host) keyOf(ctx context.Context, uri string) (ed25519.PublicKey, error) {
 	if key := h.dir.key(uri); key != nil {
 		return key, nil
 	}
-	if h.agents[uri] != nil {
-		return nil, fmt.Errorf("agent %s: %w", uri, errNoKey) // of this host, which is about to start
-	}
-	pin, err := h.store.Pinned(ctx, uri)
-	if errors.Is(err, store.ErrNotFound) && loopback {
-		if _, bad := envelope.ParseURI(uri); bad != nil {
-			return nil, fmt.Errorf("token of %q: %w", uri, bad)
+	if h.agents[uri] == nil { // else it is of this host, which is about to start
+		pin, err := h.store.Pinned(ctx, uri)
+		if err == nil {
+			return pin.Key, nil
 		}
-		pin, err = h.store.Pin(ctx, store.Pin{URI: uri, Key: hint, From: "loopback", At: h.seam.now()})
+		if !errors.Is(err, store.ErrNotFound) {
+			return nil, fmt.Errorf("reading the key of %s: %w", uri, err)
+		}
 	}
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("agent %s: %w", uri, errNoKey)
+	return nil, fmt.Errorf("agent %s: %w", uri, errNoKey)
+}
+
+// meet keeps the key that an agent was first met with. Somebody else may have met
+// it at the same moment under another one.
+func (h *Host) meet(ctx context.Context, uri string, key ed25519.PublicKey) error {
+	if _, err := envelope.ParseURI(uri); err != nil {
+		return fmt.Errorf("token of %q: %w", uri, err)
 	}
+	pin, err := h.store.Pin(ctx, store.Pin{URI: uri, Key: key, From: "loopback", At: h.seam.now()})
 	if err != nil {
-		return nil, fmt.Errorf("reading the key of %s: %w", uri, err)
+		return fmt.Errorf("keeping the key of %s: %w", uri, err)
 	}
-	return ed25519.PublicKey(pin.Key), nil
+	if !key.Equal(ed25519.PublicKey(pin.Key)) {
+		return fmt.Errorf("agent %s was met under another key", uri)
+	}
+	return nil
 }
 
 // errNoToken: a message names an agent whose key is known, and proves nothing.

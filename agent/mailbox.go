@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/store"
 )
 
@@ -37,8 +39,10 @@ func (h *Host) Heard(ctx context.Context, x store.Exchange) error {
 var ErrEnded = errors.New("the exchange has ended")
 
 // Note keeps what the peer of an exchange said beside the protocol, under an id
-// of its own: it moves nothing, and stands in the log. A second call with the
-// id is store.ErrDuplicate, one on an exchange that has ended ErrEnded.
+// of its own: it moves nothing, and stands in the log. The note is canonical
+// JSON. A second call with the id is store.ErrDuplicate, one on an exchange that
+// has ended ErrEnded. There is room for as many as for messages that are left;
+// then it is a *Decision(capacity, budget).
 func (h *Host) Note(ctx context.Context, k store.Key, messageID string, note []byte) error {
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
 		if s.x.Version == 0 {
@@ -57,8 +61,12 @@ func (h *Host) Note(ctx context.Context, k store.Key, messageID string, note []b
 		if err != nil {
 			return err
 		}
-		if have >= may-lastActs {
-			return Fail("capacity", "budget")
+		notes, err := s.notes(ctx)
+		if err != nil {
+			return err
+		}
+		if have+notes >= may-lastActs {
+			return Fail(envelope.CodeCapacity, guard.ReasonBudget)
 		}
 		s.log(store.Entry{Kind: store.Noted, MessageID: messageID, Note: note, From: s.x.State.State, To: s.x.State.State})
 		return nil
@@ -67,6 +75,20 @@ func (h *Host) Note(ctx context.Context, k store.Key, messageID string, note []b
 		return fmt.Errorf("noting message %s: %w", messageID, err)
 	}
 	return nil
+}
+
+// notes counts what was noted in the exchange.
+func (s *step) notes(ctx context.Context) (n int, err error) {
+	log, err := s.host.store.Log(ctx, s.x.Owner, s.x.Conversation, 0)
+	if err != nil {
+		return 0, fmt.Errorf("reading the log of %s: %w", s.x.Conversation, err)
+	}
+	for _, e := range log {
+		if e.Kind == store.Noted && e.Peer == s.x.Peer {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // Assign records what a server calls an exchange that was opened there. The

@@ -129,12 +129,12 @@ func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	if !h.record(ctx, row, delivery) {
 		return false
 	}
-	e, replies, err := h.transmit(ctx, row, delivery.Attempt)
+	sent, err := h.transmit(ctx, row, delivery.Attempt)
 	if ctx.Err() != nil {
 		return false
 	}
 	if err == nil {
-		err = h.settle(ctx, e, row, &delivery, replies)
+		err = h.settle(ctx, sent, row, &delivery)
 	}
 	if err != nil {
 		delivery.Status, delivery.LastError = store.Pending, err.Error()
@@ -183,20 +183,28 @@ func (h *Host) unwritten(ctx context.Context, row store.Outbox, err error) {
 	}
 }
 
-// transmit sends the bytes of one attempt and returns what was sent and what
-// came back.
-func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) (*envelope.Envelope, [][]byte, error) {
+// transmission is what was sent and what came back, and whether the link that
+// brought it vouches for it.
+type transmission struct {
+	message *envelope.Envelope
+	replies [][]byte
+	vouched bool
+}
+
+// transmit sends the bytes of one attempt.
+func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) (transmission, error) {
+	var none transmission
 	e, err := h.message(ctx, row.Key(), store.Sent, row.MessageID)
 	if err != nil {
-		return nil, nil, err
+		return none, err
 	}
 	link, ok := h.dir.find(row.Receiver)
 	if !ok {
-		return nil, nil, fmt.Errorf("sending to %s: %w", row.Receiver, errUnreachable)
+		return none, fmt.Errorf("sending to %s: %w", row.Receiver, errUnreachable)
 	}
 	token, err := h.Token(row.Owner, row.Receiver)
 	if err != nil {
-		return nil, nil, err
+		return none, err
 	}
 	host := ctx
 	ctx, cancel := until(ctx, h.seam.clock, h.seam.now().Add(h.cfg.CarrierTimeout))
@@ -208,22 +216,21 @@ func (h *Host) transmit(ctx context.Context, row store.Outbox, attempt int) (*en
 	if host.Err() == nil {
 		h.carried(host, row.Key(), err)
 	}
-	return e, replies, err
+	return transmission{e, replies, link.vouches}, err
 }
 
 // settle reads what came back with a message: its receipt, or the stored acts
 // of an exchange that had it already.
-func (h *Host) settle(ctx context.Context, sent *envelope.Envelope, row store.Outbox, d *store.Delivery, replies [][]byte) error {
-	if len(replies) == 0 {
+func (h *Host) settle(ctx context.Context, sent transmission, row store.Outbox, d *store.Delivery) error {
+	if len(sent.replies) == 0 {
 		return errors.New("the carrier brought no answer")
 	}
-	link, _ := h.dir.find(row.Receiver)
-	for _, data := range replies {
+	for _, data := range sent.replies {
 		e, err := guard.Open(data)
 		if err != nil {
 			return fmt.Errorf("answer of %s: %w", row.Receiver, err)
 		}
-		if e.Receiver() != row.Owner || e.Sender() != row.Receiver || !link.vouches && h.authenticate(ctx, e, false) != row.Receiver {
+		if e.Receiver() != row.Owner || e.Sender() != row.Receiver || !sent.vouched && h.authenticate(ctx, e, false) != row.Receiver {
 			return fmt.Errorf("answer of %s: it is not from there", row.Receiver)
 		}
 		if e.ReceiptKind() == "" {
@@ -236,7 +243,7 @@ func (h *Host) settle(ctx context.Context, sent *envelope.Envelope, row store.Ou
 		if e.InReplyTo() != row.MessageID {
 			return fmt.Errorf("answer of %s: it answers another message", row.Receiver)
 		}
-		if err := h.receipt(ctx, sent, row, d, e); err != nil {
+		if err := h.receipt(ctx, sent.message, row, d, e); err != nil {
 			return err
 		}
 	}

@@ -220,12 +220,12 @@ func (h *Host) ping(ctx context.Context, k store.Key, attempt int) {
 	if last.Status != store.Delivered {
 		return // it is being sent anyway
 	}
-	sent, replies, err := h.transmit(ctx, last, last.Attempt+attempt)
+	sent, err := h.transmit(ctx, last, last.Attempt+attempt)
 	if err != nil {
 		return // the lease says how long that may last
 	}
 	d := store.Delivery{Owner: last.Owner, MessageID: last.MessageID, Status: last.Status}
-	if err := h.settle(ctx, sent, last, &d, replies); err != nil && ctx.Err() == nil {
+	if err := h.settle(ctx, sent, last, &d); err != nil && ctx.Err() == nil {
 		h.report(ctx, SendFailed, k, err)
 	}
 }
