@@ -29,8 +29,9 @@ func Encode(o Object) []byte {
 // It is as generous as ProtoJSON asks: names in camelCase or snake_case, enums
 // by name or number, integers as numbers or strings, null for what is absent,
 // members that it does not know ignored. The error is a *Error: ParseError for
-// what is not JSON (as check has it), InvalidParams, with the place, for a
-// fault in what it says. What it reads it copies; data stays the caller's.
+// what is not JSON in UTF-8, is more than 64 levels deep or has an object with
+// the same name twice; InvalidParams, with the place, for a fault in what it
+// says. What it reads it copies; data stays the caller's.
 func Decode(data []byte, into Object) error {
 	if err := check(data); err != nil {
 		return err

@@ -146,3 +146,25 @@ func TestABodyMayRepeatThePathButNotContradictIt(t *testing.T) {
 		t.Errorf("no body: %v", err)
 	}
 }
+
+func TestAnIDStaysApartFromTheVerbBehindIt(t *testing.T) {
+	for _, id := range []string{"a:cancel", "a:subscribe", "a/b", "..", ".", "a?b#c", "%3A", "é "} {
+		method, target, _ := EncodeREST(GetTask, &GetTaskRequest{ID: id})
+		r, err := ParseRoute(method, target)
+		if want := (Route{Method: GetTask, Task: id}); err != nil || r != want {
+			t.Errorf("%s: got %+v (%v)", target, r, err)
+		}
+		u, err := url.Parse("https://a.example" + target)
+		if err != nil || u.EscapedPath() != target || u.RawQuery != "" {
+			t.Errorf("%s: as an URL %+v (%v)", target, u, err)
+		}
+	}
+}
+
+func TestAConfigurationNeedsATaskEvenIfThePathHasNone(t *testing.T) {
+	var e *Error
+	err := Route{Method: CreatePushConfig}.Decode(nil, []byte(`{"url":"u"}`), new(PushConfig))
+	if !errors.As(err, &e) || e.Kind != InvalidParams || e.Field != "taskId" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -31,6 +31,7 @@ func TestWhatIsNotJSONIsAParseError(t *testing.T) {
 		"not a number":              `[NaN]`,
 		"a raw line end":            "[\"a\nb\"]",
 		"a raw zero byte":           "[\"a\x00b\"]",
+		"a raw control character":   "[\"a\x1fb\"]",
 		"an unknown escape":         `["\x41"]`,
 		"a short escape":            `["\u00"]`,
 		"a lone high surrogate":     `["\ud83d"]`,

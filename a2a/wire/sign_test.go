@@ -117,6 +117,8 @@ func TestACardOfAnotherLibraryVerifiesOverWhatItSays(t *testing.T) {
 		{"defaults", `{` + min + `,"tenant":""}],"securitySchemes":{},"securityRequirements":[],"provider":null}`, `{` + min + `}]}`},
 		{"required ones stay", `{"capabilities":{},"defaultInputModes":[],"description":"",` + min + `}],"skills":[],"version":""}`,
 			`{"capabilities":{},"defaultInputModes":[],"description":"","name":"a","skills":[],` + interfaces + `}],"version":""}`},
+		{"required ones of an interface stay", `{"name":"a","supportedInterfaces":[{"protocolBinding":"b","protocolVersion":"","url":"u"}]}`,
+			`{"name":"a","supportedInterfaces":[{"protocolBinding":"b","protocolVersion":"","url":"u"}]}`},
 		{"optional ones stay", `{"capabilities":{"streaming":false},"documentationUrl":"",` + min + `}]}`,
 			`{"capabilities":{"streaming":false},"documentationUrl":"",` + min + `}]}`},
 		{"unknown ones stay", `{"Later":{"b":[],"a":null},` + min + `,"x":""}]}`, `{"Later":{"a":null,"b":[]},` + min + `,"x":""}]}`},
