@@ -2,6 +2,9 @@ package a2a
 
 import (
 	"encoding/json"
+	"mime"
+	"net/http"
+	"strings"
 
 	"github.com/parley-agents/parley/a2a/wire"
 )
@@ -29,9 +32,10 @@ func (b jsonRPC) failure(e *wire.Error) []byte { return wire.EncodeError(b.id, e
 func (jsonRPC) status(e *wire.Error) int       { return e.Kind.RPCStatus() }
 func (jsonRPC) faultEvent() string             { return "" }
 
-type restful struct{}
+// restful answers in the media type that the client reads.
+type restful struct{ media string }
 
-func (restful) mediaType() string           { return wire.ContentType }
+func (b restful) mediaType() string         { return b.media }
 func (restful) result(o wire.Object) []byte { return wire.Encode(o) }
 func (restful) status(e *wire.Error) int    { return e.Kind.HTTPStatus() }
 func (restful) faultEvent() string          { return "error" }
@@ -39,4 +43,26 @@ func (restful) faultEvent() string          { return "error" }
 func (restful) failure(e *wire.Error) []byte {
 	_, body := wire.EncodeStatus(e)
 	return body
+}
+
+// readable is the media type in which a client of HTTP+JSON is answered: the
+// protocol's own (section 11.2), unless it asks for plain JSON or, without a
+// word on that, sends it.
+func readable(r *http.Request) string {
+	asked := ""
+	for _, accepted := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		switch t, _, _ := mime.ParseMediaType(accepted); t {
+		case wire.ContentType:
+			return t
+		case wire.RPCType:
+			asked = t
+		}
+	}
+	if asked == "" {
+		asked, _, _ = mime.ParseMediaType(r.Header.Get("Content-Type"))
+	}
+	if asked == wire.RPCType {
+		return asked
+	}
+	return wire.ContentType
 }

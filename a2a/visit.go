@@ -21,7 +21,7 @@ type visit struct {
 
 // visit answers one request. path is the escaped path below the server's root.
 func (s *Server) visit(w http.ResponseWriter, r *http.Request, path string) {
-	v := &visit{Server: s, w: newAnswer(w, s.cfg.Timeouts.Write), r: r, id: s.newID(), binding: restful{}}
+	v := &visit{Server: s, w: newAnswer(w, s.cfg.Timeouts.Write), r: r, id: s.newID(), binding: restful{readable(r)}}
 	defer v.recover()
 	v.harden()
 	v.expectBody()

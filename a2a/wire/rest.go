@@ -47,6 +47,9 @@ func bodyMembers(body []byte) ([]member, error) {
 		return nil, err
 	}
 	text := trim(bytes.Clone(body))
+	if isNull(text) {
+		return nil, nil // as some clients write that there is nothing to say
+	}
 	if text[0] != '{' {
 		return nil, Errorf(InvalidParams, "expected an object, got %s", kindOf(text))
 	}
