@@ -111,3 +111,19 @@ func TestACallerHasSoManyStreams(t *testing.T) {
 		_ = fourth.Body.Close()
 	})
 }
+
+func TestWhoIsNotKnownCountsByAddress(t *testing.T) {
+	for want, c := range map[string]struct {
+		access Access
+		from   string
+	}{
+		"192.0.2.1":           {Access{Caller: "agent://local/anonymous"}, "192.0.2.1:99"},
+		"2001:db8::1":         {Access{}, "[2001:db8::1]:99"},
+		"@":                   {Access{}, "@"},
+		"agent://local/x-123": {Access{Caller: "agent://local/x-123", Identity: &Identity{}}, "192.0.2.1:99"},
+	} {
+		if got := payer(c.access, &http.Request{RemoteAddr: c.from}); got != want {
+			t.Errorf("%+v from %s: %q, want %q", c.access, c.from, got, want)
+		}
+	}
+}
