@@ -361,6 +361,12 @@ func TestAReaderThatComesBackIsToldTheQuestionsAgain(t *testing.T) {
 			}
 		}
 		equal(t, "asked", said, []string{`{"choices":["window","aisle"],"text":"Which seat?"}`, `{"text":"Why?"}`})
+		for _, e := range c.follow(t.Context(), x, strconv.FormatInt(end, 10), true).wait(t) {
+			if u := e.Response.StatusUpdate; u != nil && u.Status.Message != nil {
+				said = append(said, "again")
+			}
+		}
+		equal(t, "asked, to one that has the end", said[2:], []string{"again", "again"})
 		if list := states(events); list[0] != "task TASK_STATE_COMPLETED" || list[len(list)-2] != "artifact" || list[len(list)-1] != "TASK_STATE_COMPLETED" {
 			t.Errorf("told %v", list)
 		}

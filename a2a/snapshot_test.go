@@ -259,3 +259,58 @@ func TestWhatWasSaidBesideTheExchangeStandsInTheHistory(t *testing.T) {
 		close(release)
 	})
 }
+
+func TestTheEndOfATaskComesAfterWhatWasAskedBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := client{t, begin(t, nil, answers(func(ctx context.Context) (Booking, error) {
+			if _, err := agent.AskBack(ctx, which); err != nil {
+				return Booking{}, err
+			}
+			return Booking{}, agent.Fail(envelope.CodePermanent, "no-such-seat")
+		})), planner}
+		x := c.open(book, envelope.Request)
+		f := c.follow(t.Context(), x, "", true)
+		synctest.Wait()
+		c.reply(x, `{"choice":"aisle"}`)
+		synctest.Wait()
+		var order []string
+		for _, m := range c.task(x, true).History {
+			order = append(order, string(must(envelope.Decode(must(envelopeOf(&m)))).Act()))
+		}
+		equal(t, "history", order, []string{"request", "agree", "request", "inform", "failure"})
+		list := states(f.wait(t))
+		equal(t, "told last", list[len(list)-2:], []string{"TASK_STATE_WORKING", "TASK_STATE_FAILED"})
+	})
+}
+
+func TestAQuestionThatWasWithdrawnNoLongerWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := client{t, begin(t, nil, answers(func(ctx context.Context) (Booking, error) {
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			if _, err := agent.AskBack(short, which); err == nil {
+				t.Error("the question was answered")
+			}
+			time.Sleep(2 * time.Second)
+			return booked(ctx)
+		})), planner}
+		x := c.open(book, envelope.Request)
+		f := c.follow(t.Context(), x, "", true)
+		synctest.Wait()
+		if got := c.task(x, true).Status.State; got != wire.InputRequired {
+			t.Errorf("with the question the task is %s", got)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		for _, parley := range []bool{true, false} {
+			if got := c.task(x, parley).Status.State; got != wire.Working {
+				t.Errorf("without it the task is %s", got)
+			}
+		}
+		acts := c.acts(c.task(x, true))
+		if last := acts[len(acts)-1]; last.Act() != envelope.Cancel || last.Conversation() == x.Conversation {
+			t.Errorf("the last word is %s of %s", last.Act(), last.Conversation())
+		}
+		list := states(f.wait(t))
+		equal(t, "told last", list[len(list)-3:], []string{"TASK_STATE_WORKING", "artifact", "TASK_STATE_COMPLETED"})
+	})
+}
