@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -134,7 +135,7 @@ func (s *elsewhere) SubscribeToTask(ctx context.Context, _ wire.Call, r *wire.Su
 // foreignly starts a planner that reaches the foreign flights.
 func foreignly(t *testing.T, w *wires, s *elsewhere, cfg DialConfig, opts ...agent.Option) (*serving, *agent.Agent) {
 	t.Helper()
-	srv, err := newServer(Config{BaseURL: "http://flights.example"}, time.Now, func() string { return "id" }, &served{name: "flights", uri: flights, service: s,
+	srv, err := newServer(Config{BaseURL: "http://flights.example", Log: slog.New(slog.DiscardHandler)}, time.Now, func() string { return "id" }, &served{name: "flights", uri: flights, service: s, sign: unsigned,
 		describe: func() (*wire.AgentCard, error) {
 			return &wire.AgentCard{Name: "flights", Description: "sells flights", Version: "1"}, nil
 		}})

@@ -3,6 +3,7 @@ package a2a
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -233,3 +234,5 @@ func (w *wires) asked(text string) int {
 	}
 	return n
 }
+
+func raw(v any) json.RawMessage { return must(json.Marshal(v)) }
