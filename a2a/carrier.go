@@ -94,7 +94,7 @@ func (d *delivery) send(ctx context.Context) ([][]byte, error) {
 		}
 		d.exchange.Task = task.ID
 	} else {
-		d.stir(task.ID)
+		d.stir(task.ID, false)
 	}
 	return d.replies(ctx, task)
 }

@@ -164,7 +164,7 @@ func (d *delivery) cancelForeign(ctx context.Context, x store.Exchange) error {
 		err = nil
 	}
 	if err == nil {
-		d.stir(x.Task)
+		d.stir(x.Task, true)
 	}
 	return err
 }
@@ -190,7 +190,7 @@ func (d *delivery) answerForeign(ctx context.Context) error {
 			err = nil // the task has ended without it
 		}
 		if err == nil {
-			d.stir(d.exchange.Task)
+			d.stir(d.exchange.Task, true)
 		}
 		return err
 	case envelope.Refuse, envelope.Failure:

@@ -56,6 +56,8 @@ type watch struct {
 	// next one may begin.
 	failures int
 	again    time.Time
+	// due: the next poll reads it too, though a stream does.
+	due bool
 	// seen is up to when the task was read, by its server's clock; zero if it never
 	// was.
 	seen time.Time
@@ -139,7 +141,7 @@ func (r *reader) run(ctx context.Context) {
 			}
 		}
 		if err == nil && k != nil && !adopted {
-			err = r.adopt(ctx)
+			err = r.adopt(ctx, k)
 			adopted = err == nil
 		}
 		switch {
@@ -207,15 +209,16 @@ func (r *reader) report(ctx context.Context, what string, err error) {
 }
 
 // adopt takes up the live exchanges that an earlier host has opened with the
-// peer. One whose opening act was never sent is taken up when it is.
-func (r *reader) adopt(ctx context.Context) error {
+// peer. One whose opening act was never sent is taken up when it is, and so is one
+// whose name a foreign server has still to say.
+func (r *reader) adopt(ctx context.Context, k *acquaintance) error {
 	for _, owner := range r.host.Agents() {
 		live, err := r.host.Store().Exchanges(ctx, owner, "")
 		if err != nil {
 			return fmt.Errorf("reading what is open with %s: %w", r.peer.URI(), err)
 		}
 		for _, x := range live {
-			if x.Peer != r.peer.URI() || x.State.Role != protocol.Initiator {
+			if x.Peer != r.peer.URI() || x.State.Role != protocol.Initiator || k.foreign() && x.Task == "" {
 				continue
 			}
 			row, err := r.host.Store().OutboxRow(ctx, owner, x.State.Opening)
@@ -239,11 +242,14 @@ func taskOfExchange(x store.Exchange) string {
 	return taskID(x.Conversation, x.Peer)
 }
 
-// watch has an exchange read, from now on if it is not.
+// watch has an exchange read under the name of its task, from now on if it is not.
 func (r *reader) watch(k store.Key, correlation, task string) {
 	r.mu.Lock()
 	w := r.watched[k]
-	if w == nil {
+	if w != nil && w.task != task && w.stop != nil {
+		w.stop() // the server has another name for it
+	}
+	if w == nil || w.task != task {
 		w = &watch{key: k, correlation: correlation, task: task, heard: map[string]bool{}}
 		r.watched[k] = w
 	}
@@ -252,12 +258,13 @@ func (r *reader) watch(k store.Key, correlation, task string) {
 	r.poke()
 }
 
-// stir has the exchange of a task read anew, as when it was answered.
-func (r *reader) stir(task string) {
+// stir has the exchange of a task read anew, as when it was answered; whole says
+// that the task itself is to be looked at, whatever a stream tells.
+func (r *reader) stir(task string, whole bool) {
 	r.mu.Lock()
 	for _, w := range r.watched {
 		if w.task == task {
-			w.failures, w.again = 0, time.Time{}
+			w.failures, w.again, w.due = 0, time.Time{}, whole
 		}
 	}
 	r.pollAt, r.noticed = time.Time{}, true

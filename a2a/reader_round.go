@@ -24,8 +24,9 @@ func (r *reader) round(ctx context.Context, k *acquaintance, now time.Time) time
 	var rest []*watch
 	for _, w := range r.watched {
 		switch {
-		case w.stop != nil:
+		case w.stop != nil && !w.due:
 			continue
+		case w.stop != nil:
 		case streams && r.streams < r.peer.cfg.Streams && !now.Before(w.again):
 			r.begin(ctx, k, w)
 			continue
@@ -41,6 +42,9 @@ func (r *reader) round(ctx context.Context, k *acquaintance, now time.Time) time
 		return sooner(next, r.pollAt)
 	}
 	r.polling, r.noticed = true, false
+	for _, w := range rest {
+		w.due = false
+	}
 	r.work.Go(func() {
 		err := r.poll(ctx, k, rest)
 		r.mu.Lock()

@@ -3,6 +3,7 @@ package a2a
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -26,7 +27,6 @@ type wires struct {
 	// fault, if it is set, may answer a request itself, or fail it, before or,
 	// once done is called, after the handler has answered.
 	fault func(r *http.Request, body string, done func() *http.Response) (*http.Response, error)
-	seen  []string // what was asked, as "host method path"
 }
 
 func newWires() *wires { return &wires{to: map[string]http.Handler{}} }
@@ -57,7 +57,6 @@ func (w *wires) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w.mu.Lock()
 	h, fault := w.to[r.URL.Host], w.fault
-	w.seen = append(w.seen, r.URL.Host+" "+r.Method+" "+r.URL.Path)
 	w.mu.Unlock()
 	if h == nil {
 		return nil, errRefused
@@ -221,15 +220,4 @@ func (w *wires) dialling(cfg DialConfig) DialConfig {
 	return cfg
 }
 
-// asked are the requests so far that contain the text.
-func (w *wires) asked(text string) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n := 0
-	for _, s := range w.seen {
-		if strings.Contains(s, text) {
-			n++
-		}
-	}
-	return n
-}
+func raw(v any) json.RawMessage { return must(json.Marshal(v)) }
