@@ -14,7 +14,8 @@ import (
 
 const (
 	// pushRetryFirst and pushRetryMax bound the wait after a failed attempt: it
-	// doubles each time, and is drawn between nothing and that.
+	// doubles each time, and is drawn between nothing and that. A webhook that
+	// asks for a longer one gets it, up to the bound.
 	pushRetryFirst = time.Second
 	pushRetryMax   = 5 * time.Minute
 	// pushPatience is how long after its task's end a webhook that cannot be told
@@ -126,7 +127,11 @@ func (p *pusher) setback(ctx context.Context, c store.Callback, why error) {
 		return // the attempt was broken off
 	}
 	c.Attempt++
-	c.NextAt = p.host.Now().Add(p.backoff(c.Attempt))
+	wait := p.backoff(c.Attempt)
+	if e, ok := errors.AsType[*unfitError](why); ok {
+		wait = max(wait, min(e.after, pushRetryMax))
+	}
+	c.NextAt = p.host.Now().Add(wait)
 	x, err := p.task(ctx, c)
 	c.Done = errors.Is(err, store.ErrNotFound) ||
 		err == nil && x.State.Done() && c.NextAt.After(x.EndedAt.Add(pushPatience))

@@ -8,8 +8,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parley-agents/parley/a2a/wire"
 )
@@ -66,9 +68,22 @@ func (p *pusher) post(ctx context.Context, hook webhook, r wire.StreamResponse) 
 	case answer.StatusCode == http.StatusGone:
 		return errUnwanted
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
-		return fmt.Errorf("calling %s: it answered %d", req.URL.Host, answer.StatusCode)
+		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16)
+		return &unfitError{req.URL.Host, answer.StatusCode, time.Duration(seconds) * time.Second}
 	}
 	return nil
+}
+
+// unfitError: the webhook answered with a status that is no success. after is how
+// long it wants to be left alone, 0 if it does not say.
+type unfitError struct {
+	host   string
+	status int
+	after  time.Duration
+}
+
+func (e *unfitError) Error() string {
+	return fmt.Sprintf("calling %s: it answered %d", e.host, e.status)
 }
 
 // lanes bounds how many webhooks are told at once, at all and at each host.
