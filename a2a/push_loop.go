@@ -155,20 +155,24 @@ func (p *pusher) advance(ctx context.Context, c store.Callback) bool {
 	return err == nil
 }
 
-// forget removes a webhook whose host says that it is gone for good, unless
-// another took its place meanwhile.
+// forget removes a webhook whose host says that it is gone for good.
 func (p *pusher) forget(ctx context.Context, c store.Callback) {
-	p.changing.Lock()
-	defer p.changing.Unlock()
-	now, err := p.kept.Callback(ctx, c.CallbackKey)
-	if err == nil && bytes.Equal(now.Config, c.Config) {
-		err = p.kept.DeleteCallback(ctx, c.CallbackKey)
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err := p.discard(ctx, c); err != nil && !errors.Is(err, store.ErrNotFound) {
 		p.setback(ctx, c, err)
 		return
 	}
 	p.report(ctx, "webhook removed", errUnwanted, pushAttrs(c.CallbackKey)...)
+}
+
+// discard removes a webhook unless another took its place meanwhile.
+func (p *pusher) discard(ctx context.Context, c store.Callback) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	now, err := p.kept.Callback(ctx, c.CallbackKey)
+	if err != nil || !bytes.Equal(now.Config, c.Config) {
+		return err
+	}
+	return p.kept.DeleteCallback(ctx, c.CallbackKey)
 }
 
 // backoff is the wait after that many failed attempts, with full jitter. Its
