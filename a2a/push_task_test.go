@@ -195,7 +195,7 @@ func TestWhicheverAttemptFailsTheWebhookMissesNothing(t *testing.T) {
 				if parley {
 					equal(t, "the acts that the webhook was told", actsTold(t, told), []int64{1, 2, 3})
 				}
-				k := store.CallbackKey{Owner: flights, Task: x.Task, ID: x.Task}
+				k := store.CallbackKey{Owner: flights, Task: x.Task, ID: taskID(x.Task, planner)}
 				if kept, err := c.s.host.Store().Callback(t.Context(), k); err != nil || !kept.Done {
 					t.Errorf("attempt %d fails: in the end its webhook is %+v, %v", failing, kept, err)
 				}
