@@ -353,7 +353,7 @@ func TestAWebhookHasThingsReadAtOnceAndOnlyWhoeverKnowsItsSecretDoes(t *testing.
 			resp.Body.Close()
 			return resp.StatusCode
 		}
-		// The server's own sender needs sockets: what it would post is posted here.
+		// What the server posts leads nowhere: it is posted here.
 		host, planner := w.asking(t, nil, w.dialling(DialConfig{Webhook: hook, Poll: time.Hour}))
 		q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(3*time.Hour))
 		if err != nil {

@@ -37,7 +37,7 @@ func (p *pusher) post(ctx context.Context, hook webhook, r wire.StreamResponse) 
 	if err != nil {
 		return errors.New("its URL cannot be called")
 	}
-	req.Header.Set("Content-Type", "application/a2a+json")
+	req.Header.Set("Content-Type", wire.ContentType)
 	req.Header.Set("User-Agent", "parley")
 	if hook.Scheme != "" {
 		req.Header.Set("Authorization", hook.Scheme+" "+hook.Credentials)
