@@ -16,6 +16,9 @@ import (
 	"github.com/parley-agents/parley/a2a/wire"
 )
 
+// pushTokenHeader carries a config's token to its webhook.
+const pushTokenHeader = "X-A2A-Notification-Token"
+
 const (
 	// maxPosts is how many webhooks are told at once, maxPostsPerHost how many of
 	// them at one host, so that a slow one does not take all.
@@ -43,7 +46,7 @@ func (p *pusher) post(ctx context.Context, hook webhook, r wire.StreamResponse) 
 		req.Header.Set("Authorization", hook.Scheme+" "+hook.Credentials)
 	}
 	if hook.Token != "" {
-		req.Header.Set("X-A2A-Notification-Token", hook.Token)
+		req.Header.Set(pushTokenHeader, hook.Token)
 	}
 	leave, err := p.lanes.enter(ctx, strings.ToLower(req.URL.Host))
 	if err != nil {

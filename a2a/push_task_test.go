@@ -258,6 +258,7 @@ func TestAWebhookStaysWhileItsTaskWaitsForItsClient(t *testing.T) {
 			time.Sleep(time.Minute)
 			c.cancel(x, 2)
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			list := states(told)
 			if !slices.Contains(list, string(wire.InputRequired)) && list[0] != "task "+string(wire.InputRequired) ||
 				list[len(list)-1] != string(wire.Canceled) {
