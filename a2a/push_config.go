@@ -155,14 +155,15 @@ func (p *pushes) checkPush(m *wire.Message, r *wire.PushConfig) error {
 }
 
 // adoptPush sets up the config that came with a message when its task is there.
-// Without an id it gets the task's, so that the message may come twice.
+// Without an id it gets one that follows from the task and its caller, so that
+// the message may come twice.
 func (p *pushes) adoptPush(ctx context.Context, c wire.Call, x store.Exchange, r *wire.PushConfig) error {
 	if r == nil {
 		return nil
 	}
 	id := r.ID
 	if id == "" {
-		id = x.Task
+		id = taskID(x.Task, x.Peer)
 	}
 	_, err := p.put(ctx, c, x, id, r)
 	return err
@@ -216,23 +217,27 @@ func (p *pushes) room(ctx context.Context, x store.Exchange) error {
 	if err != nil {
 		return err
 	}
-	if len(ofTask) >= maxTaskPushes {
-		return wire.Errorf(wire.Overloaded, "task %s has %d push notification configs; delete one first", x.Task, len(ofTask))
+	if own := ofPeer(ofTask, x.Peer); own >= maxTaskPushes {
+		return wire.Errorf(wire.Overloaded, "task %s has %d push notification configs; delete one first", x.Task, own)
 	}
 	waiting, err := p.to.kept.Callbacks(ctx, p.owner, "")
 	if err != nil {
 		return err
 	}
-	own := 0
-	for _, w := range waiting {
-		if w.Peer == x.Peer {
-			own++
-		}
-	}
-	if own >= p.perCaller {
+	if own := ofPeer(waiting, x.Peer); own >= p.perCaller {
 		return wire.Errorf(wire.Overloaded, "%d push notification configs of yours wait for their tasks; delete some first", own)
 	}
 	return nil
+}
+
+// ofPeer counts the configs that a peer has set up.
+func ofPeer(list []store.Callback, peer string) (n int) {
+	for _, c := range list {
+		if c.Peer == peer {
+			n++
+		}
+	}
+	return n
 }
 
 // configOf is what the client is told of a config.

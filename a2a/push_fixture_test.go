@@ -231,8 +231,10 @@ func (r *records) AdvanceCallback(ctx context.Context, c store.Callback) error {
 type hooks struct {
 	mu    sync.Mutex
 	posts []post
-	// answer is the status with which a post is answered, 0 if it gets nowhere.
-	answer func(post) int
+	// answer is the status with which a post is answered, 0 if it gets nowhere;
+	// retryAfter is that header of every answer.
+	answer     func(post) int
+	retryAfter string
 }
 
 // post is one attempt to tell a webhook: of the task as it is, or else of its
@@ -290,7 +292,7 @@ func (h *hooks) RoundTrip(r *http.Request) (*http.Response, error) {
 	if status == 0 {
 		return nil, errors.New("no route to the host")
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("thanks")), Request: r}, nil
+	return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {h.retryAfter}}, Body: io.NopCloser(strings.NewReader("thanks")), Request: r}, nil
 }
 
 // at returns what a host was posted, in order, failed attempts included.

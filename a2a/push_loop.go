@@ -14,7 +14,8 @@ import (
 
 const (
 	// pushRetryFirst and pushRetryMax bound the wait after a failed attempt: it
-	// doubles each time, and is drawn between nothing and that.
+	// doubles each time, and is drawn between nothing and that. A webhook that
+	// asks for a longer one gets it, up to the bound.
 	pushRetryFirst = time.Second
 	pushRetryMax   = 5 * time.Minute
 	// pushPatience is how long after its task's end a webhook that cannot be told
@@ -126,7 +127,11 @@ func (p *pusher) setback(ctx context.Context, c store.Callback, why error) {
 		return // the attempt was broken off
 	}
 	c.Attempt++
-	c.NextAt = p.host.Now().Add(p.backoff(c.Attempt))
+	wait := p.backoff(c.Attempt)
+	if e, ok := errors.AsType[*unfitError](why); ok {
+		wait = max(wait, min(e.after, pushRetryMax))
+	}
+	c.NextAt = p.host.Now().Add(wait)
 	x, err := p.task(ctx, c)
 	c.Done = errors.Is(err, store.ErrNotFound) ||
 		err == nil && x.State.Done() && c.NextAt.After(x.EndedAt.Add(pushPatience))
@@ -150,20 +155,24 @@ func (p *pusher) advance(ctx context.Context, c store.Callback) bool {
 	return err == nil
 }
 
-// forget removes a webhook whose host says that it is gone for good, unless
-// another took its place meanwhile.
+// forget removes a webhook whose host says that it is gone for good.
 func (p *pusher) forget(ctx context.Context, c store.Callback) {
-	p.changing.Lock()
-	defer p.changing.Unlock()
-	now, err := p.kept.Callback(ctx, c.CallbackKey)
-	if err == nil && bytes.Equal(now.Config, c.Config) {
-		err = p.kept.DeleteCallback(ctx, c.CallbackKey)
-	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err := p.discard(ctx, c); err != nil && !errors.Is(err, store.ErrNotFound) {
 		p.setback(ctx, c, err)
 		return
 	}
 	p.report(ctx, "webhook removed", errUnwanted, pushAttrs(c.CallbackKey)...)
+}
+
+// discard removes a webhook unless another took its place meanwhile.
+func (p *pusher) discard(ctx context.Context, c store.Callback) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	now, err := p.kept.Callback(ctx, c.CallbackKey)
+	if err != nil || !bytes.Equal(now.Config, c.Config) {
+		return err
+	}
+	return p.kept.DeleteCallback(ctx, c.CallbackKey)
 }
 
 // backoff is the wait after that many failed attempts, with full jitter. Its

@@ -8,11 +8,16 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parley-agents/parley/a2a/wire"
 )
+
+// pushTokenHeader carries a config's token to its webhook.
+const pushTokenHeader = "X-A2A-Notification-Token"
 
 const (
 	// maxPosts is how many webhooks are told at once, maxPostsPerHost how many of
@@ -35,13 +40,13 @@ func (p *pusher) post(ctx context.Context, hook webhook, r wire.StreamResponse) 
 	if err != nil {
 		return errors.New("its URL cannot be called")
 	}
-	req.Header.Set("Content-Type", "application/a2a+json")
+	req.Header.Set("Content-Type", wire.ContentType)
 	req.Header.Set("User-Agent", "parley")
 	if hook.Scheme != "" {
 		req.Header.Set("Authorization", hook.Scheme+" "+hook.Credentials)
 	}
 	if hook.Token != "" {
-		req.Header.Set("X-A2A-Notification-Token", hook.Token)
+		req.Header.Set(pushTokenHeader, hook.Token)
 	}
 	leave, err := p.lanes.enter(ctx, strings.ToLower(req.URL.Host))
 	if err != nil {
@@ -66,9 +71,22 @@ func (p *pusher) post(ctx context.Context, hook webhook, r wire.StreamResponse) 
 	case answer.StatusCode == http.StatusGone:
 		return errUnwanted
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
-		return fmt.Errorf("calling %s: it answered %d", req.URL.Host, answer.StatusCode)
+		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16)
+		return &unfitError{req.URL.Host, answer.StatusCode, time.Duration(seconds) * time.Second}
 	}
 	return nil
+}
+
+// unfitError: the webhook answered with a status that is no success. after is how
+// long it wants to be left alone, 0 if it does not say.
+type unfitError struct {
+	host   string
+	status int
+	after  time.Duration
+}
+
+func (e *unfitError) Error() string {
+	return fmt.Sprintf("calling %s: it answered %d", e.host, e.status)
 }
 
 // lanes bounds how many webhooks are told at once, at all and at each host.

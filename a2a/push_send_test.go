@@ -114,8 +114,8 @@ func TestAWebhookThatFailsTwiceIsToldAgainWithinALongerWaitEachTime(t *testing.T
 		s.wantAt("a.example", "a task SUBMITTED")
 		task.move(wire.Working, wire.Completed)
 		s.wantAt("a.example", "a task SUBMITTED", "WORKING")
-		if c := s.callback("t1", id); c.Attempt != 1 || c.Place != "1" || c.NextAt.Sub(time.Now()) > time.Second {
-			t.Errorf("after one failure: attempt %d, place %q, next in %s", c.Attempt, c.Place, c.NextAt.Sub(time.Now()))
+		if c := s.callback("t1", id); c.Attempt != 1 || c.Place != "1" || time.Until(c.NextAt) > time.Second {
+			t.Errorf("after one failure: attempt %d, place %q, next in %s", c.Attempt, c.Place, time.Until(c.NextAt))
 		}
 		time.Sleep(3 * time.Second)
 		// What goes on begins with the task as it is; only then comes what failed.
@@ -146,6 +146,22 @@ func TestTheWaitBetweenAttemptsIsSpreadAndHasABound(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAWebhookThatAsksForTimeGetsItWithinBounds(t *testing.T) {
+	for asked, want := range map[string]time.Duration{"40": 40 * time.Second, "65535": pushRetryMax, "99999999999999999999": pushRetryMax, "-7": 0, "soon": 0} {
+		inPushBubble(t, func(t *testing.T, s *pushStage) {
+			s.hooks.retryAfter = asked
+			s.hooks.answer = func(post) int { return http.StatusTooManyRequests }
+			s.open("t1", pushPeer)
+			id := s.set("t1", "https://a.example/")
+			synctest.Wait()
+			wait := time.Until(s.callback("t1", id).NextAt)
+			if wait < want-time.Millisecond || wait > max(want, pushRetryFirst) {
+				t.Errorf("after Retry-After: %s it waits %s", asked, wait)
+			}
+		})
+	}
 }
 
 func TestARestartedHostTellsAWebhookWhatItWasNotTold(t *testing.T) {

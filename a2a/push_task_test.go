@@ -195,7 +195,7 @@ func TestWhicheverAttemptFailsTheWebhookMissesNothing(t *testing.T) {
 				if parley {
 					equal(t, "the acts that the webhook was told", actsTold(t, told), []int64{1, 2, 3})
 				}
-				k := store.CallbackKey{Owner: flights, Task: x.Task, ID: x.Task}
+				k := store.CallbackKey{Owner: flights, Task: x.Task, ID: taskID(x.Task, planner)}
 				if kept, err := c.s.host.Store().Callback(t.Context(), k); err != nil || !kept.Done {
 					t.Errorf("attempt %d fails: in the end its webhook is %+v, %v", failing, kept, err)
 				}
@@ -258,6 +258,7 @@ func TestAWebhookStaysWhileItsTaskWaitsForItsClient(t *testing.T) {
 			time.Sleep(time.Minute)
 			c.cancel(x, 2)
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			list := states(told)
 			if !slices.Contains(list, string(wire.InputRequired)) && list[0] != "task "+string(wire.InputRequired) ||
 				list[len(list)-1] != string(wire.Canceled) {
@@ -269,4 +270,22 @@ func TestAWebhookStaysWhileItsTaskWaitsForItsClient(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAPeerLearnsByItsWebhookWhatItsServerPosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
+			time.Sleep(time.Minute)
+			return booked(ctx)
+		})))
+		hook := NewWebhook("http://hooks.example/planner")
+		w.serve("hooks.example", hook)
+		_, planner := w.asking(t, nil, w.dialling(DialConfig{Webhook: hook, Poll: 3 * time.Hour}))
+		began := time.Now()
+		got, err := agent.Ask(t.Context(), planner, "flights", book, Seat{"AY121"}, within(5*time.Hour))
+		if took := time.Since(began); err != nil || got.Reference != "R1" || took > 2*time.Minute {
+			t.Errorf("after %s: %v, %v", took, got, err)
+		}
+	})
 }

@@ -51,7 +51,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(scheme, "Bearer") {
 		bearer = ""
 	}
-	if !h.known(bearer) && !h.known(r.Header.Get("X-A2A-Notification-Token")) {
+	if !h.known(bearer) && !h.known(r.Header.Get(pushTokenHeader)) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}

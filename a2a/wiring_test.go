@@ -193,6 +193,7 @@ func (w *wires) start(t *testing.T, on agent.Config, host string, agents ...*age
 	if s.server, err = NewServer(s.Host, Config{BaseURL: "http://" + host, Log: on.Log, AllowPrivateWebhooks: true}); err != nil {
 		t.Fatal(err)
 	}
+	s.server.agents[0].service.(*service).to.client.Transport = w // of all of them
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
