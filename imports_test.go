@@ -39,10 +39,12 @@ var mayImport = map[string][]string{
 	"a2a/wire": {"internal/strictjson"},
 	"a2a": {"a2a/wire", "agent", "envelope", "protocol", "guard", "guard/schema", "store",
 		"internal/strictjson"},
-	"transcript":      {"envelope", "protocol", "store"},
-	"agent/simulate":  {"agent", "envelope", "protocol", "guard", "store", "store/memory", "store/faulty", "transcript"},
-	"agent/agenttest": {"agent", "agent/simulate", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite", "transcript"},
-	"":                {"a2a", "agent", "store/sqlite"},
+	"a2a/internal/sut": {"a2a", "a2a/wire", "agent", "envelope", "protocol", "store/sqlite"},
+	"a2a/internal/tck": {},
+	"transcript":       {"envelope", "protocol", "store"},
+	"agent/simulate":   {"agent", "envelope", "protocol", "guard", "store", "store/memory", "store/faulty", "transcript"},
+	"agent/agenttest":  {"agent", "agent/simulate", "envelope", "protocol", "guard", "llm", "store", "store/memory", "store/sqlite", "transcript"},
+	"":                 {"a2a", "agent", "store/sqlite"},
 }
 
 // mayImportOutside says which third-party modules each package may import:
