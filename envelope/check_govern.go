@@ -88,7 +88,8 @@ func (h *Header) checkExtensions(f *faults) {
 
 // json holds a raw member to strict JSON.
 func (f *faults) json(pointer string, value []byte, l strictjson.Limits) {
-	if _, err := canonical(pointer, value, l); err != nil {
-		f.add(err.Pointer, err.Rule, err.Want, err.Got)
+	if err := strictjson.Scan(value, l); err != nil {
+		shape := strictShape(pointer, err)
+		f.add(shape.Pointer, shape.Rule, shape.Want, shape.Got)
 	}
 }

@@ -10,7 +10,7 @@ const maxDuration = 365 * 24 * time.Hour
 
 func (h *Header) checkKind(f *faults) {
 	f.need("/v", h.V != "", "every message")
-	if h.V != "" && !versionForm.MatchString(h.V) {
+	if h.V != "" && !isVersion(h.V) {
 		f.add("/v", RuleVersion, "1.x", quote(h.V))
 	}
 	switch {

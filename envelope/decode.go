@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -57,7 +56,16 @@ func Decode(data []byte) (*Envelope, error) {
 	if f.first != nil {
 		return nil, f.first
 	}
-	return &Envelope{header: h, content: content, members: members, digest: digestOf(members)}, nil
+	return newEnvelope(h, content, members), nil
+}
+
+// newEnvelope takes over its arguments. The names of the members are our own from now on, so that those of the document
+// need not be kept.
+func newEnvelope(h Header, content []byte, members []strictjson.Member) *Envelope {
+	for i := range members {
+		members[i].Name = memberNames[slices.Index(memberNames[:], members[i].Name)]
+	}
+	return &Envelope{header: h, content: content, members: members, digest: digestOf(members)}
 }
 
 func (h *Header) readKind(r reader) {
@@ -181,14 +189,15 @@ func (h *Header) readExtensions(r reader) {
 		return
 	}
 	h.Extensions = make(map[string]Extension, len(all.members))
-	for _, uri := range slices.Sorted(maps.Keys(all.members)) {
+	for _, m := range all.members {
+		uri := m.Name
 		x, ok := all.object(uri)
 		if !ok {
 			return
 		}
 		x.closed("mandatory", "value")
 		x.need("mandatory", "value")
-		h.Extensions[uri] = Extension{Mandatory: x.boolean("mandatory"), Value: bytes.Clone(x.members["value"])}
+		h.Extensions[uri] = Extension{Mandatory: x.boolean("mandatory"), Value: bytes.Clone(x.find("value"))}
 	}
 }
 

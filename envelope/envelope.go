@@ -43,13 +43,15 @@ var undigested = [...]string{"attempt", "auth", "trace", "signatures", "content"
 
 // digestOf works on the members that came, never on a header written anew.
 func digestOf(members []strictjson.Member) Digest {
-	kept := make([]strictjson.Member, 0, len(members))
+	var room [len(memberNames)]strictjson.Member
+	kept := room[:0]
 	for _, m := range members {
 		if !slices.Contains(undigested[:], m.Name) {
 			kept = append(kept, m)
 		}
 	}
-	return sha256.Sum256(strictjson.Join(kept))
+	var bytes [2 << 10]byte
+	return sha256.Sum256(strictjson.AppendJoin(bytes[:0], kept))
 }
 
 // Header returns a deep copy of every member but the content. An absent protocol reads as [DefaultProtocol].
@@ -147,11 +149,16 @@ func canonical(pointer string, value []byte, l strictjson.Limits) ([]byte, *Shap
 	if err == nil {
 		return out, nil
 	}
+	return nil, strictShape(pointer, err)
+}
+
+// strictShape is an error of strict JSON that points into the envelope.
+func strictShape(pointer string, err error) *ShapeError {
 	shape := &ShapeError{Pointer: pointer, Rule: strictjson.RuleSyntax, Want: "strict JSON", Err: err}
 	var strict *strictjson.Error
 	if errors.As(err, &strict) {
 		shape = fromStrict(strict)
 		shape.Pointer = pointer + strict.Pointer
 	}
-	return nil, shape
+	return shape
 }

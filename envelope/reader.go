@@ -1,9 +1,11 @@
 package envelope
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parley-agents/parley/internal/strictjson"
 )
@@ -22,15 +24,21 @@ func (f *faults) add(pointer, rule, want, got string) {
 type reader struct {
 	*faults
 	pointer string
-	members map[string][]byte
+	members []strictjson.Member
 }
 
 func newReader(f *faults, pointer string, members []strictjson.Member) reader {
-	r := reader{faults: f, pointer: pointer, members: make(map[string][]byte, len(members))}
-	for _, m := range members {
-		r.members[m.Name] = m.Value
+	return reader{faults: f, pointer: pointer, members: members}
+}
+
+// find returns the value of a member, nil if there is none.
+func (r reader) find(name string) []byte {
+	for i := range r.members {
+		if r.members[i].Name == name {
+			return r.members[i].Value
+		}
 	}
-	return r
+	return nil
 }
 
 func (r reader) at(name string) string { return r.pointer + "/" + strictjson.Escape(name) }
@@ -38,9 +46,9 @@ func (r reader) at(name string) string { return r.pointer + "/" + strictjson.Esc
 // closed refuses every member that is not named.
 func (r reader) closed(names ...string) {
 	var unknown []string
-	for name := range r.members {
-		if !slices.Contains(names, name) {
-			unknown = append(unknown, name)
+	for _, m := range r.members {
+		if !slices.Contains(names, m.Name) {
+			unknown = append(unknown, m.Name)
 		}
 	}
 	if len(unknown) > 0 {
@@ -51,7 +59,7 @@ func (r reader) closed(names ...string) {
 
 func (r reader) need(names ...string) {
 	for _, name := range names {
-		if r.members[name] == nil {
+		if r.find(name) == nil {
 			r.add(r.at(name), RuleRequired, "a value", "nothing")
 		}
 	}
@@ -59,11 +67,11 @@ func (r reader) need(names ...string) {
 
 // get returns a member's value if its first byte is one of those that begin the wanted type.
 func (r reader) get(name, begins, want string) []byte {
-	value := r.members[name]
+	value := r.find(name)
 	if value == nil {
 		return nil
 	}
-	if !slices.Contains([]byte(begins), value[0]) {
+	if strings.IndexByte(begins, value[0]) < 0 {
 		r.add(r.at(name), RuleType, want, kindOf(value))
 		return nil
 	}
@@ -113,13 +121,12 @@ func (r reader) object(name string) (reader, bool) {
 }
 
 // list reads an array; its elements are left as they are.
-func (r reader) list(name string) []json.RawMessage {
+func (r reader) list(name string) [][]byte {
 	value := r.get(name, "[", "an array")
 	if value == nil {
 		return nil
 	}
-	var elements []json.RawMessage
-	_ = json.Unmarshal(value, &elements) // canonical bytes of an array
+	elements, _ := strictjson.Elements(value, limits) // canonical bytes of an array
 	return elements
 }
 
@@ -142,6 +149,9 @@ func membersOf(value []byte) []strictjson.Member {
 }
 
 func unquote(value []byte) string {
+	if bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : len(value)-1])
+	}
 	var s string
 	_ = json.Unmarshal(value, &s) // canonical bytes of a string
 	return s

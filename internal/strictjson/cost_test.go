@@ -33,7 +33,8 @@ func TestDoublingHostileInputDoublesTheWork(t *testing.T) {
 	work := func(size int) map[string]int {
 		costs := make(map[string]int)
 		for name, in := range hostile(size) {
-			p := &parser{data: []byte(in), limits: lifted.withDefaults()}
+			p := newParser([]byte(in), lifted)
+			p.build = true
 			_, _ = p.document()
 			costs[name] = p.work
 			if p.work > 40*len(in) {

@@ -33,7 +33,7 @@ type member struct {
 func (n node) append(out []byte) []byte {
 	switch n.kind {
 	case kindString:
-		return appendString(out, n.text)
+		return AppendString(out, n.text)
 	case kindArray:
 		out = append(out, '[')
 		for i, e := range n.elements {
@@ -49,7 +49,7 @@ func (n node) append(out []byte) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = append(appendString(out, m.name), ':')
+			out = append(AppendString(out, m.name), ':')
 			out = m.value.append(out)
 		}
 		return append(out, '}')
@@ -88,36 +88,53 @@ func (n node) tree() any {
 // Join returns the canonical object of members whose values are canonical already. Their order does not matter; their
 // names must differ.
 func Join(members []Member) []byte {
-	sorted := slices.SortedFunc(slices.Values(members), func(a, b Member) int { return compareUTF16(a.Name, b.Name) })
-	out := []byte{'{'}
-	for i, m := range sorted {
+	size := 2
+	for _, m := range members {
+		size += len(m.Name) + len(m.Value) + 4
+	}
+	return AppendJoin(make([]byte, 0, size), members)
+}
+
+// AppendJoin is Join onto the end of out.
+func AppendJoin(out []byte, members []Member) []byte {
+	order := func(a, b Member) int { return compareUTF16(a.Name, b.Name) }
+	if !slices.IsSortedFunc(members, order) {
+		members = slices.SortedFunc(slices.Values(members), order)
+	}
+	out = append(out, '{')
+	for i, m := range members {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(appendString(out, m.Name), ':')
+		out = append(AppendString(out, m.Name), ':')
 		out = append(out, m.Value...)
 	}
 	return append(out, '}')
 }
 
-// appendString writes the escapes that RFC 8785 section 3.2.2.2 asks for, of which the checks leave these five.
-func appendString(out []byte, s string) []byte {
+// AppendString writes a text that passed the checks, with the escapes that RFC 8785 section 3.2.2.2 asks for, of which
+// the checks leave these five.
+func AppendString(out []byte, s string) []byte {
 	out = append(out, '"')
+	run := 0
 	for i := range len(s) {
+		escaped := byte(0)
 		switch c := s[i]; c {
 		case '"', '\\':
-			out = append(out, '\\', c)
+			escaped = c
 		case '\t':
-			out = append(out, '\\', 't')
+			escaped = 't'
 		case '\n':
-			out = append(out, '\\', 'n')
+			escaped = 'n'
 		case '\r':
-			out = append(out, '\\', 'r')
+			escaped = 'r'
 		default:
-			out = append(out, c)
+			continue
 		}
+		out = append(append(out, s[run:i]...), '\\', escaped)
+		run = i + 1
 	}
-	return append(out, '"')
+	return append(append(out, s[run:]...), '"')
 }
 
 // compareUTF16 orders names by their UTF-16 code units (RFC 8785 section 3.2.3). That differs from the order of bytes

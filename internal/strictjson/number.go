@@ -38,7 +38,7 @@ func (p *parser) number() (string, *Error) {
 			exponent = maxExponent + 1
 		}
 	}
-	text := string(p.data[start:p.at])
+	text := p.source[start:p.at]
 	refuse := func(want string) *Error {
 		p.at = start
 		return p.fail(RuleNumber, want, quote([]byte(text)))
@@ -56,7 +56,9 @@ func (p *parser) number() (string, *Error) {
 	if math.Abs(f) < minNumber && strings.ContainsAny(string(mantissa), "123456789") {
 		return "", refuse("zero or a number of at least 1e-308")
 	}
-	return formatNumber(f), nil
+	canonical := formatNumber(f)
+	p.varied = p.varied || canonical != text
+	return canonical, nil
 }
 
 func (p *parser) digits() bool {

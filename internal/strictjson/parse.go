@@ -4,28 +4,68 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // parser reads one document from left to right and never turns back.
 type parser struct {
-	data   []byte
+	data []byte
+	// source is data as a string, of which names and texts are parts.
+	source string
 	at     int
+	// build: the values are kept as a tree. Else only what a look at the
+	// document tells is: whether it is canonical as it stands, and where in it the
+	// values of the root are.
+	build  bool
+	varied bool
+	parts  []part
+
 	limits Limits
 	path   []step
 	nodes  int
+	// names are those of the objects being read, one after another.
+	names []string
 	// work counts what the parser does beyond a constant: bytes visited and name bytes compared. Tests hold it to a
 	// multiple of the input's length.
 	work int
 }
 
+// part is a value of the root, with its name in an object.
+type part struct {
+	name     string
+	from, to int
+}
+
+func newParser(data []byte, l Limits) parser {
+	// Room for as many members as an ordinary document of this length has.
+	n := min(len(data)/24+2, 32)
+	return parser{data: data, source: string(data), limits: l.withDefaults(),
+		parts: make([]part, 0, n), names: make([]string, 0, n), path: make([]step, 0, 4)}
+}
+
+// parse checks a document and keeps it as a tree.
 func parse(data []byte, l Limits) (node, error) {
-	p := &parser{data: data, limits: l.withDefaults()}
+	p := newParser(data, l)
+	p.build = true
 	root, err := p.document()
 	if err != nil {
 		return node{}, err
 	}
 	return root, nil
+}
+
+// look checks a document and tells whether it is canonical as it stands; parts, if
+// not nil, gets the values of the root then.
+func look(data []byte, l Limits, parts func([]part)) (canonical bool, err error) {
+	p := newParser(data, l)
+	if _, err := p.document(); err != nil {
+		return false, err
+	}
+	if !p.varied && parts != nil {
+		parts(p.parts)
+	}
+	return !p.varied, nil
 }
 
 // document returns *Error rather than error so that no other kind can slip in.
@@ -82,14 +122,16 @@ func (p *parser) object(depth int) (node, *Error) {
 	if p.space(); p.take('}') {
 		return n, nil
 	}
-	seen := make(map[string]string)
-	for {
+	first := len(p.names)
+	defer func() { p.names = p.names[:first] }()
+	var many map[string]string
+	for count := 0; ; count++ {
 		p.space()
-		name, err := p.name(seen)
+		name, err := p.name(first, &many)
 		if err != nil {
 			return node{}, err
 		}
-		if len(n.members) == p.limits.Members {
+		if count == p.limits.Members {
 			return node{}, p.fail(RuleMembers, fmt.Sprintf("at most %d members", p.limits.Members), "more")
 		}
 		p.path = append(p.path, step{name: name, index: -1})
@@ -97,12 +139,13 @@ func (p *parser) object(depth int) (node, *Error) {
 			return node{}, p.unexpected(RuleSyntax, "a colon")
 		}
 		p.space()
+		from := p.at
 		v, err := p.value(depth + 1)
 		if err != nil {
 			return node{}, err
 		}
 		p.path = p.path[:len(p.path)-1]
-		n.members = append(n.members, member{name, v})
+		p.keep(&n, depth, name, from, v)
 		if p.space(); p.take(',') {
 			continue
 		}
@@ -114,8 +157,12 @@ func (p *parser) object(depth int) (node, *Error) {
 	}
 }
 
-// name reads a member's name and compares it with those of its object, keyed by their folded form.
-func (p *parser) name(seen map[string]string) (string, *Error) {
+// few is up to how many names are compared one by one.
+const few = 32
+
+// name reads a member's name and compares it with those of its object, which begin
+// at first; many has them by their folded form once there are more than a few.
+func (p *parser) name(first int, many *map[string]string) (string, *Error) {
 	start := p.at
 	if p.peek() != '"' {
 		return "", p.unexpected(RuleSyntax, "a member name")
@@ -133,15 +180,55 @@ func (p *parser) name(seen map[string]string) (string, *Error) {
 	case "__proto__", "constructor", "prototype":
 		return "", refuse(RuleForbiddenKey, "a name that is no object's in JavaScript")
 	}
-	folded := fold(name)
-	switch other, clash := seen[folded]; {
+	switch other, clash := p.clash(name, p.names[first:], many); {
 	case clash && other == name:
 		return "", refuse(RuleDuplicateKey, "each name once")
 	case clash:
 		return "", refuse(RuleCaseVariant, "names that differ in more than case")
 	}
-	seen[folded] = name
+	if n := len(p.names); n > first && !p.varied {
+		p.varied = compareUTF16(p.names[n-1], name) > 0
+	}
+	p.names = append(p.names, name)
 	return name, nil
+}
+
+// clash finds a name of the same object that differs in case at most.
+func (p *parser) clash(name string, before []string, many *map[string]string) (other string, found bool) {
+	if len(before) < few {
+		for _, other := range before {
+			p.work += min(len(name), len(other)) + 1
+			if strings.EqualFold(name, other) {
+				return other, true
+			}
+		}
+		return "", false
+	}
+	if *many == nil {
+		*many = make(map[string]string, 2*few)
+		for _, other := range before {
+			(*many)[fold(other)] = other
+		}
+	}
+	folded := fold(name)
+	other, found = (*many)[folded]
+	(*many)[folded] = name
+	return other, found
+}
+
+// keep keeps a value of the object or array at hand: in the tree, or where it
+// stands if it is one of the root's.
+func (p *parser) keep(n *node, depth int, name string, from int, value node) {
+	switch {
+	case !p.build:
+		if depth == 1 {
+			p.parts = append(p.parts, part{name, from, p.at})
+		}
+	case n.kind == kindObject:
+		n.members = append(n.members, member{name, value})
+	default:
+		n.elements = append(n.elements, value)
+	}
 }
 
 func (p *parser) array(depth int) (node, *Error) {
@@ -149,15 +236,16 @@ func (p *parser) array(depth int) (node, *Error) {
 	if p.space(); p.take(']') {
 		return n, nil
 	}
-	for {
-		p.path = append(p.path, step{index: len(n.elements)})
+	for index := 0; ; index++ {
+		p.path = append(p.path, step{index: index})
 		p.space()
+		from := p.at
 		v, err := p.value(depth + 1)
 		if err != nil {
 			return node{}, err
 		}
 		p.path = p.path[:len(p.path)-1]
-		n.elements = append(n.elements, v)
+		p.keep(&n, depth, "", from, v)
 		if p.space(); p.take(',') {
 			continue
 		}
@@ -208,6 +296,7 @@ func (p *parser) space() {
 	for p.at < len(p.data) {
 		switch p.data[p.at] {
 		case ' ', '\t', '\n', '\r':
+			p.varied = true
 			p.advance(1)
 		default:
 			return

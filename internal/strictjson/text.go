@@ -12,6 +12,7 @@ import (
 // str reads a string, with the parser at its opening quote, and returns its text unescaped.
 func (p *parser) str() (string, *Error) {
 	p.advance(1)
+	start := p.at
 	var text []byte // what came before the run at hand
 	run := p.at
 	for p.at < len(p.data) {
@@ -19,9 +20,13 @@ func (p *parser) str() (string, *Error) {
 			return "", p.tooLong()
 		}
 		switch c := p.data[p.at]; {
+		case c == '"' && run == start:
+			p.advance(1)
+			return p.source[start : p.at-1], nil
 		case c == '"':
 			text = append(text, p.data[run:p.at]...)
 			p.advance(1)
+			p.varied = p.varied || !p.written(string(text), start)
 			return string(text), nil
 		case c == '\\':
 			text = append(text, p.data[run:p.at]...)
@@ -47,6 +52,12 @@ func (p *parser) str() (string, *Error) {
 		}
 	}
 	return "", p.unexpected(RuleSyntax, "a closing quote")
+}
+
+// written reports whether a text with escapes stands there in its canonical form.
+func (p *parser) written(text string, start int) bool {
+	p.work += len(text)
+	return string(AppendString(nil, text)) == p.source[start-1:p.at]
 }
 
 func (p *parser) tooLong() *Error {
