@@ -245,12 +245,3 @@ func (r reply) expect(t testing.TB, status int, kind wire.Kind) *wire.Error {
 }
 
 const aMessage = `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hello"}]}}`
-
-// raw is a value as JSON.
-func raw(v any) json.RawMessage {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return data
-}
