@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -262,8 +263,11 @@ func TestACardThatLosesOrChangesItsKeyWhileAHostRunsEndsTheAcquaintance(t *testi
 func TestACardIsReadAgainFromTimeToTimeAndOnlyIfItHasChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWires()
+		var mu sync.Mutex
 		text, reads, same := aCard(t, flights, keyed(1), nil), 0, 0
 		w.serve("flights.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
 			tag := `"` + string(text[len(text)-20:len(text)-10]) + `"`
 			rw.Header().Set("ETag", tag)
 			rw.Header().Set("Content-Type", "application/json")
@@ -282,11 +286,15 @@ func TestACardIsReadAgainFromTimeToTimeAndOnlyIfItHasChanged(t *testing.T) {
 		}
 		host.Connect(link)
 		time.Sleep(16 * time.Minute)
+		mu.Lock()
 		if reads != 1 || same != 3 {
 			t.Errorf("it was read %d times, and was the same %d times", reads, same)
 		}
 		text = aCard(t, flights, keyed(1), func(c *wire.AgentCard) { c.Description = "sells more" })
+		mu.Unlock()
 		time.Sleep(5 * time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		if reads != 2 {
 			t.Errorf("the new one was read %d times", reads-1)
 		}
