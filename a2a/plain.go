@@ -108,7 +108,7 @@ func fault(what string, told *envelope.Error) ([]wire.Part, error) {
 		Reason     string        `json:"reason,omitempty"`
 		Pointer    string        `json:"pointer,omitempty"`
 		Retriable  bool          `json:"retriable"`
-		RetryAfter int64         `json:"retry_after,omitempty"` // in milliseconds
+		RetryAfter int64         `json:"retryAfter,omitempty"` // in milliseconds
 	}{Code: told.Code, Reason: told.Reason, Retriable: told.Retriable, RetryAfter: told.RetryAfter.Milliseconds()}
 	words := what + ": " + string(told.Code)
 	if told.Reason != "" {

@@ -314,3 +314,14 @@ func TestAQuestionThatWasWithdrawnNoLongerWaits(t *testing.T) {
 		equal(t, "told last", list[len(list)-3:], []string{"TASK_STATE_WORKING", "artifact", "TASK_STATE_COMPLETED"})
 	})
 }
+
+func TestAFailureThatMayPassSaysWhenToComeBack(t *testing.T) {
+	told := envelope.NewError(envelope.CodeCapacity, "overloaded")
+	told.RetryAfter = 1500 * time.Millisecond
+	told.Detail = &envelope.Detail{Pointer: "/content/flight", Want: "a flight", Got: "none", Incident: "i-1"}
+	parts := must(fault("refused", told))
+	if *parts[0].Text != "refused: capacity (overloaded) at /content/flight" ||
+		string(parts[1].Data) != `{"code":"capacity","reason":"overloaded","pointer":"/content/flight","retriable":true,"retryAfter":1500}` {
+		t.Errorf("said %q and %s", *parts[0].Text, parts[1].Data)
+	}
+}
