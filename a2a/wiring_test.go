@@ -3,7 +3,6 @@ package a2a
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -220,5 +219,3 @@ func (w *wires) dialling(cfg DialConfig) DialConfig {
 	}
 	return cfg
 }
-
-func raw(v any) json.RawMessage { return must(json.Marshal(v)) }
