@@ -3,6 +3,8 @@ package a2a
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -298,4 +300,26 @@ func TestAConfigThatCannotBeReadIsSaidWithoutItsContent(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "s"+"ecret") {
 		t.Errorf("the fault is %v", err)
 	}
+}
+
+func FuzzAURLThatIsTakenCanBeCalled(f *testing.F) {
+	for _, seed := range []string{"https://hooks.example/a?b#c", "http://a@b:1/", "https://[::ffff:169.254.169.254]/", "https://[fe80::1%25eth0]/", "//a", "https://a:b", "https://%41/"} {
+		f.Add(seed)
+	}
+	rules := pushRules{targets: newTargets(false)}
+	f.Fuzz(func(t *testing.T, raw string) {
+		if rules.checkURL(raw) != nil {
+			return
+		}
+		r, err := http.NewRequest(http.MethodPost, raw, nil)
+		if err != nil {
+			t.Fatalf("%q was taken: %v", raw, err)
+		}
+		if u := r.URL; u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+			t.Errorf("%q was taken as %+v", raw, u)
+		}
+		if addr, err := netip.ParseAddr(r.URL.Hostname()); err == nil && rules.targets.check(addr) != nil {
+			t.Errorf("%q was taken, at %s", raw, addr)
+		}
+	})
 }
