@@ -58,9 +58,11 @@ type delivery struct {
 // opens reports whether the act opens its exchange.
 func (d *delivery) opens() bool { return d.InReplyTo() == "" && d.Act() != envelope.Cancel }
 
+// call carries the envelope's token too, for a server that wants to know its callers
+// before it reads what they send.
 func (d *delivery) call() wire.Call {
 	trace := d.Header().Trace
-	return wire.Call{Extensions: []string{ExtensionURI}, Traceparent: trace.Traceparent, Tracestate: trace.Tracestate}
+	return wire.Call{Token: d.Auth(), Extensions: []string{ExtensionURI}, Traceparent: trace.Traceparent, Tracestate: trace.Tracestate}
 }
 
 // send gives an envelope to a peer of Parley. Whatever the answer, the exchange

@@ -245,3 +245,6 @@ func (r reply) expect(t testing.TB, status int, kind wire.Kind) *wire.Error {
 }
 
 const aMessage = `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hello"}]}}`
+
+// raw is a value as JSON.
+func raw(v any) json.RawMessage { return must(json.Marshal(v)) }
