@@ -6,7 +6,7 @@ SENTENCE = "two of us from Helsinki to Lisbon in three weeks for 4 nights, under
 # What bench runs: flags and names, such as BENCH="-quick store-vs-goqite".
 BENCH ?=
 
-.PHONY: demo test lint purego mutants fuzz crash bench
+.PHONY: demo test lint purego mutants fuzz crash bench peers tck tck-sut
 
 # A trip is planned and booked, first without and then with accidents.
 demo:
@@ -59,3 +59,19 @@ fuzz:
 # takes some minutes; docs/benchmarks.md explains the gates.
 bench:
 	cd bench && $(GO) run . $(BENCH)
+
+# Clients and servers of A2A that were not written for Parley, against ours.
+peers:
+	cd a2a/internal/peers && $(GO) vet ./... && $(GO) test -count=1 -timeout 20m ./...
+
+# The official compatibility kit of A2A in the folder TCK, run by a PYTHON that
+# has what it needs, against an agent that is started for it. It writes
+# docs/a2a-conformance.json and the tables of docs/a2a-conformance.md.
+PYTHON ?= python3
+tck:
+	@test -n "$(TCK)" || { echo "say where the kit is: make tck TCK=folder"; exit 1; }
+	$(GO) run ./a2a/internal/tck -kit "$(TCK)" -python "$(PYTHON)"
+
+# That agent alone, for a kit that is run by hand.
+tck-sut:
+	$(GO) run ./a2a/internal/sut
