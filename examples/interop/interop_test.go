@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -69,6 +70,41 @@ func TestAPeerInAnotherLanguageGetsTheSameAnswerTwice(t *testing.T) {
 				t.Errorf("it printed %s, and the agent worked %d times", printed, worked.Load())
 			}
 		})
+	}
+}
+
+func TestTheDocumentedMembersAreThoseOfTheSchema(t *testing.T) {
+	page, err := os.ReadFile("../../docs/interop.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile("../../envelope/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Required   []string
+		Properties map[string]any
+	}
+	if err := json.Unmarshal(file, &schema); err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| member | for a request |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	documented := map[string]bool{}
+	for _, row := range strings.Split(table, "\n")[1:] {
+		members, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
+		for _, name := range strings.Split(members, ",") {
+			name = strings.Trim(name, " `")
+			if documented[name] = true; schema.Properties[name] == nil {
+				t.Errorf("an envelope has no member %q", name)
+			}
+		}
+	}
+	for _, name := range schema.Required {
+		if !documented[name] {
+			t.Errorf("the member %s is required and not documented", name)
+		}
 	}
 }
 
