@@ -107,6 +107,7 @@ func (w *writer) putExchange(ctx context.Context, x exchangeRow) error {
 	if err := w.putTimers(ctx, x); err != nil {
 		return fmt.Errorf("%s: its timers: %w", x, err)
 	}
+	w.changes.exchange(x)
 	return nil
 }
 
@@ -134,6 +135,7 @@ func (w *writer) appendEntry(ctx context.Context, e entryRow) error {
 	if err != nil {
 		return fmt.Errorf("append to the log of %s in conversation %s: %w", e.Owner, e.Conversation, err)
 	}
+	w.changes.entry(e.Entry)
 	return nil
 }
 
@@ -157,6 +159,7 @@ func (w *writer) acceptInbox(ctx context.Context, i store.Inbox) error {
 	if err != nil {
 		return fmt.Errorf("accept message %s of %s: %w", i.MessageID, i.Sender, err)
 	}
+	w.changes.accepted(i)
 	return nil
 }
 
@@ -165,6 +168,7 @@ func (w *writer) lease(ctx context.Context, l store.Lease) error {
 	if err != nil {
 		return fmt.Errorf("lease message %s of %s under fence %d: %w", l.MessageID, l.Sender, l.Fence, err)
 	}
+	w.changes.inbox(l.InboxKey, func(i store.Inbox) store.Inbox { return i.Leased(instant(l.Until)) })
 	return nil
 }
 
@@ -173,6 +177,10 @@ func (w *writer) settleInbox(ctx context.Context, s store.Settlement) error {
 	if err != nil {
 		return fmt.Errorf("settle message %s of %s under fence %d: %w", s.MessageID, s.Sender, s.Fence, err)
 	}
+	w.changes.inbox(s.InboxKey, func(i store.Inbox) store.Inbox {
+		i.Status = store.Settled
+		return i
+	})
 	return nil
 }
 

@@ -109,6 +109,7 @@ func (w *writer) apart(ctx context.Context, j job) (answer, err error) {
 			return nil, fmt.Errorf("undo a write set: %w", err)
 		}
 		w.heads.forget()
+		w.changes.forget()
 	}
 	if _, err := w.stmt.releaseSavepoint.ExecContext(ctx); err != nil {
 		return nil, fmt.Errorf("release a savepoint: %w", err)
@@ -129,12 +130,16 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	if _, err := w.stmt.begin.ExecContext(ctx); err != nil {
 		return named(fmt.Errorf("begin a transaction: %w", err))
 	}
+	w.changes.reset(&w.recent)
 	err := do()
 	if err == nil {
+		w.recent.bar(&w.changes)
 		if _, err = w.stmt.commit.ExecContext(ctx); err == nil {
+			w.recent.admit(&w.changes)
 			w.commits.Add(1)
 			return nil
 		}
+		w.recent.admit(nil)
 		err = fmt.Errorf("commit the transaction: %w", err)
 	}
 	// A full disk may have made SQLite roll back already; only then does this

@@ -74,6 +74,7 @@ func (w *writer) claimEffect(ctx context.Context, e store.Effect) error {
 	if err != nil {
 		return fmt.Errorf("claim effect %s of %s: %w", e.Key, e.Sender, err)
 	}
+	w.changes.effect(e)
 	return nil
 }
 
@@ -81,6 +82,7 @@ func (w *writer) putEffect(ctx context.Context, e store.Effect) error {
 	if _, err := w.stmt.putEffect.ExecContext(ctx, effectValues(e)...); err != nil {
 		return fmt.Errorf("write effect %s of %s: %w", e.Key, e.Sender, err)
 	}
+	w.changes.effect(e)
 	return nil
 }
 
@@ -92,6 +94,7 @@ func (w *writer) releaseEffect(ctx context.Context, k store.EffectKey) error {
 	if _, err := w.stmt.release.ExecContext(ctx, k.Recipient, k.Sender, k.Capability, k.Key); err != nil {
 		return fmt.Errorf("release effect %s of %s: %w", k.Key, k.Sender, err)
 	}
+	w.changes.set(k, absent{}, keyBytes)
 	return nil
 }
 

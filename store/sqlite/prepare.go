@@ -25,6 +25,7 @@ type prepared struct {
 // exchangeRow is what an exchange writes.
 type exchangeRow struct {
 	store.Key
+	kept    store.Exchange // as it is read afterwards
 	version int64
 	values  []any
 	timers  []timerRow
@@ -75,7 +76,7 @@ func prepare(set store.WriteSet) (prepared, error) {
 }
 
 func prepareExchange(x store.Exchange) (exchangeRow, error) {
-	row := exchangeRow{Key: x.Key, version: x.Version}
+	row := exchangeRow{Key: x.Key, version: x.Version, kept: readBack(x)}
 	body, err := json.Marshal(x.State)
 	if err != nil {
 		return row, fmt.Errorf("%s: %w", row, err)

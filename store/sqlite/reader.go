@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/parley-agents/parley/store"
@@ -113,8 +114,12 @@ func one[T any](ctx context.Context, s *Store, what string, stmt *sql.Stmt, scan
 
 // Exchange implements store.Store.
 func (s *Store) Exchange(ctx context.Context, k store.Key) (store.Exchange, error) {
-	what := fmt.Sprintf("the exchange of %s with %s in conversation %s", k.Owner, k.Peer, k.Conversation)
-	return one(ctx, s, what, s.query.exchange, scanExchange, k.Owner, k.Conversation, k.Peer)
+	what := func() string {
+		return fmt.Sprintf("the exchange of %s with %s in conversation %s", k.Owner, k.Peer, k.Conversation)
+	}
+	return recall(ctx, s, what, k, own, func(what string) (store.Exchange, error) {
+		return one(ctx, s, what, s.query.exchange, scanExchange, k.Owner, k.Conversation, k.Peer)
+	})
 }
 
 // Exchanges implements store.Store. Live exchanges come in the order in which
@@ -140,18 +145,38 @@ func (s *Store) Correlated(ctx context.Context, owner, correlation string) ([]st
 
 // Inbox implements store.Store.
 func (s *Store) Inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error) {
-	what := fmt.Sprintf("message %s of %s in the inbox of %s", k.MessageID, k.Sender, k.Recipient)
-	return one(ctx, s, what, s.query.inbox, scanInbox, k.Recipient, k.Sender, k.MessageID)
+	what := func() string {
+		return fmt.Sprintf("message %s of %s in the inbox of %s", k.MessageID, k.Sender, k.Recipient)
+	}
+	return recall(ctx, s, what, k, same[store.Inbox], func(what string) (store.Inbox, error) {
+		return one(ctx, s, what, s.query.inbox, scanInbox, k.Recipient, k.Sender, k.MessageID)
+	})
 }
 
 // Log implements store.Store.
 func (s *Store) Log(ctx context.Context, owner, conversation string, after int64) ([]store.Entry, error) {
+	if found, ok, err := s.tail(ctx, owner, conversation, after, math.MaxInt32); ok || err != nil {
+		return found, err
+	}
 	what := fmt.Sprintf("the log of %s in conversation %s", owner, conversation)
 	return many(ctx, s, what, s.query.log, scanEntry, owner, conversation, after)
 }
 
+// tail is what is remembered of a log; ok is false if that is not enough.
+func (s *Store) tail(ctx context.Context, owner, conversation string, after int64, limit int) (found []store.Entry, ok bool, err error) {
+	log, _, err := recalled(ctx, s, chain{owner, conversation}, same[tail])
+	if err != nil {
+		return nil, false, fmt.Errorf("list the log of %s in conversation %s: %w", owner, conversation, err)
+	}
+	found, ok = log.after(max(after, 0), limit)
+	return found, ok, nil
+}
+
 // LogPage implements store.Store.
 func (s *Store) LogPage(ctx context.Context, owner, conversation string, after int64, limit int) ([]store.Entry, error) {
+	if found, ok, err := s.tail(ctx, owner, conversation, after, max(limit, 0)); ok || err != nil {
+		return found, err
+	}
 	what := fmt.Sprintf("a page of the log of %s in conversation %s", owner, conversation)
 	return many(ctx, s, what, s.query.logPage, scanEntry, owner, conversation, after, max(limit, 0))
 }
@@ -160,6 +185,17 @@ func (s *Store) LogPage(ctx context.Context, owner, conversation string, after i
 // entry that was logged first is returned.
 func (s *Store) Message(ctx context.Context, k store.Key, kind store.EntryKind, messageID string) (store.Entry, error) {
 	what := fmt.Sprintf("the log entry of %s about %s message %s of conversation %s with %s", k.Owner, kind, messageID, k.Conversation, k.Peer)
+	log, known, err := recalled(ctx, s, chain{k.Owner, k.Conversation}, same[tail])
+	var found store.Entry
+	if known && log.whole() {
+		found, err = log.message(k, kind, messageID)
+	}
+	if err != nil {
+		return store.Entry{}, fmt.Errorf("read %s: %w", what, err)
+	}
+	if known && log.whole() {
+		return found, nil
+	}
 	return one(ctx, s, what, s.query.message, scanEntry, k.Owner, string(kind), messageID, k.Conversation, k.Peer)
 }
 
@@ -177,8 +213,12 @@ func (s *Store) OutboxRow(ctx context.Context, owner, messageID string) (store.O
 
 // Effect implements store.Store.
 func (s *Store) Effect(ctx context.Context, k store.EffectKey) (store.Effect, error) {
-	what := fmt.Sprintf("effect %s of %s in the ledger of %s", k.Key, k.Sender, k.Recipient)
-	return one(ctx, s, what, s.query.effect, scanEffect, k.Recipient, k.Sender, k.Capability, k.Key)
+	what := func() string {
+		return fmt.Sprintf("effect %s of %s in the ledger of %s", k.Key, k.Sender, k.Recipient)
+	}
+	return recall(ctx, s, what, k, ownEffect, func(what string) (store.Effect, error) {
+		return one(ctx, s, what, s.query.effect, scanEffect, k.Recipient, k.Sender, k.Capability, k.Key)
+	})
 }
 
 // Turns implements store.Store.

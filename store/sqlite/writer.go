@@ -26,6 +26,10 @@ type writer struct {
 	// never says so counts as one that has.
 	clean bool
 	heads heads
+	// recent is what was written last, changes what the open transaction changes
+	// of it.
+	recent  recent
+	changes changes
 	// log is the file of the write-ahead log. At waitAt bytes the writer waits
 	// a moment for those who read it.
 	log    string
@@ -137,6 +141,7 @@ func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 func (s *Store) write(ctx context.Context, do func(context.Context, *writer) error) error {
 	return s.hand(ctx, newJob(0, func(ctx context.Context, w *writer) error {
 		w.heads.forget()
+		w.changes.all = true
 		return do(ctx, w)
 	}))
 }
