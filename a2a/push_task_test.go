@@ -26,12 +26,13 @@ import (
 type receiver struct {
 	*httptest.Server
 	told []wire.StreamResponse
-	// whole is closed when it was told the task's end and result.
-	whole chan struct{}
+	// first is closed when it was told anything, whole when it was told the
+	// task's end and result.
+	first, whole chan struct{}
 }
 
 func listen(t *testing.T) *receiver {
-	r := &receiver{whole: make(chan struct{})}
+	r := &receiver{first: make(chan struct{}), whole: make(chan struct{})}
 	var mu sync.Mutex
 	r.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
 		mu.Lock()
@@ -43,7 +44,9 @@ func listen(t *testing.T) *receiver {
 		if err != nil {
 			t.Error(err)
 		}
-		r.told = append(r.told, told)
+		if r.told = append(r.told, told); len(r.told) == 1 {
+			close(r.first)
+		}
 		if end, result := gist(r.told); end && result {
 			close(r.whole)
 		}
@@ -119,6 +122,7 @@ func TestAWebhookOnThisMachineIsToldOfATaskAcrossARestart(t *testing.T) {
 			if _, err := p.CreatePushConfig(t.Context(), c.call(parley), &wire.PushConfig{TaskID: x.Task, ID: "hook", URL: hook.URL}); err != nil {
 				t.Fatal(err)
 			}
+			<-hook.first
 			end()
 			close(free)
 			_, p, _ = onFile(t, file, work)
