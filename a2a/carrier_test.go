@@ -333,18 +333,21 @@ func TestMoreExchangesThanStreamsAreAllRead(t *testing.T) {
 }
 
 func TestAWebhookHasThingsReadThatNobodyWouldPollForYet(t *testing.T) {
-	w := newWires()
-	w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
-		return booked(ctx)
-	})))
-	var hook *Webhook
-	posted := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { hook.ServeHTTP(rw, r) }))
-	defer posted.Close()
-	hook = NewWebhook(posted.URL + "/hook")
-	_, planner := w.asking(t, nil, w.dialling(DialConfig{Webhook: hook, Poll: time.Hour}))
-	if got, err := agent.Ask(t.Context(), planner, "flights", book, Seat{"AY121"}, within(3*time.Hour)); err != nil || got.Reference != "R1" {
-		t.Errorf("Ask = %v, %v", got, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
+			time.Sleep(time.Minute)
+			return booked(ctx)
+		})))
+		hook := NewWebhook("http://hooks.example/planner")
+		w.serve("hooks.example", hook)
+		_, planner := w.asking(t, nil, w.dialling(DialConfig{Webhook: hook, Poll: 3 * time.Hour}))
+		began := time.Now()
+		got, err := agent.Ask(t.Context(), planner, "flights", book, Seat{"AY121"}, within(5*time.Hour))
+		if took := time.Since(began); err != nil || got.Reference != "R1" || took > 2*time.Minute {
+			t.Errorf("after %s: %v, %v", took, got, err)
+		}
+	})
 }
 
 func TestOnlyWhoeverKnowsTheSecretOfAWebhookCausesReads(t *testing.T) {
