@@ -102,7 +102,9 @@ func TestWhatALostAnswerLeavesInDoubtIsSentAgainUnderItsIDAndDoneOnce(t *testing
 							return nil, nil
 						}
 						if after {
-							done().Body.Close()
+							if resp := done(); resp != nil {
+								resp.Body.Close()
+							}
 						}
 						return nil, errRefused
 					})

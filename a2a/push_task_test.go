@@ -128,7 +128,7 @@ func TestAWebhookOnThisMachineIsToldOfATaskAcrossARestart(t *testing.T) {
 			_, p, _ = onFile(t, file, work)
 			<-hook.whole
 			if first := hook.told[0].Task; first == nil || first.ID != x.Task || first.Status.State.Terminal() {
-				t.Errorf("the webhook was told first of %+v", hook.told[0])
+				t.Errorf("the webhook was told first of %s", wire.Encode(&hook.told[0]))
 			}
 			got, err := p.GetPushConfig(t.Context(), c.call(parley), &wire.PushConfigRequest{TaskID: x.Task, ID: "hook"})
 			if err != nil || got.URL != hook.URL {
