@@ -446,3 +446,46 @@ func TestWhatIsSentAgainThoughItHasArrivedIsAnswered(t *testing.T) {
 		}
 	})
 }
+
+func TestATaskThatIsTooLargeToBeShownIsReadPieceByPiece(t *testing.T) {
+	for how, cfg := range reads() {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWires()
+				gate := make(chan struct{})
+				w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
+					for n := range 150 {
+						if err := agent.Progress(ctx, Tick{n}); err != nil {
+							return Booking{}, err
+						}
+					}
+					<-gate
+					return booked(ctx)
+				})))
+				st, small := memory.New(), cfg(w)
+				small.Client.MaxResponse = 40 << 10 // a fifth of it
+				host, planner := w.asking(t, reopened{st}, small)
+				q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				host.end(t)
+				time.Sleep(time.Minute)
+				host, planner = w.asking(t, st, small)
+				if q, err = agent.Resume(t.Context(), planner, "flights", q.ID(), book); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				close(gate)
+				if got, err := q.Wait(t.Context()); err != nil || got.Reference != "R1" {
+					t.Errorf("Wait = %v, %v", got, err)
+				}
+				x, err := host.Store().Exchange(t.Context(), store.Key{Owner: planner.URI(), Conversation: q.ID(), Peer: flights})
+				if err != nil || x.State.Received != 152 {
+					t.Errorf("%d acts came, %v", x.State.Received, err)
+				}
+			})
+		})
+	}
+}
