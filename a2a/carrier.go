@@ -116,7 +116,8 @@ func (d *delivery) hand(ctx context.Context) (*wire.Task, error) {
 		return nil, err
 	}
 	m.ContextID = d.Correlation()
-	req := &wire.SendMessageRequest{Message: *m, Configuration: wire.SendConfiguration{ReturnImmediately: true, AcceptedOutputModes: []string{jsonMode}}}
+	req := &wire.SendMessageRequest{Message: *m, Configuration: wire.SendConfiguration{
+		ReturnImmediately: true, AcceptedOutputModes: []string{jsonMode}, HistoryLength: new(0)}}
 	if !d.opens() {
 		req.Message.TaskID = id
 	} else if hook := d.peer.cfg.Webhook; hook != nil && d.known.card.Capabilities.PushNotifications {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/store/memory"
@@ -102,9 +103,7 @@ func TestWhatALostAnswerLeavesInDoubtIsSentAgainUnderItsIDAndDoneOnce(t *testing
 							return nil, nil
 						}
 						if after {
-							if resp := done(); resp != nil {
-								resp.Body.Close()
-							}
+							discard(done())
 						}
 						return nil, errRefused
 					})
@@ -396,13 +395,20 @@ func TestWhatAPeerSaysUnderAnotherKeyIsNotBelieved(t *testing.T) {
 		// Somebody in the middle forwards everything, and serves a card of his own.
 		forged := keyed(7)
 		text := aCard(t, flights, forged, nil)
-		w.spoil(func(r *http.Request, _ string, _ func() *http.Response) (*http.Response, error) {
-			if r.URL.Host == "flights.example" && strings.HasSuffix(r.URL.Path, wire.CardPath) {
+		lost := false
+		w.spoil(func(r *http.Request, body string, done func() *http.Response) (*http.Response, error) {
+			switch {
+			case r.URL.Host == "flights.example" && strings.HasSuffix(r.URL.Path, wire.CardPath):
 				return canned(200, nil, string(text)), nil
+			case strings.Contains(body, `"method":"SendMessage"`) && !lost: // the next answer has the result
+				lost = true
+				discard(done())
+				return nil, errRefused
 			}
 			return nil, nil
 		})
 		for _, foreign := range []bool{false, true} {
+			lost = false
 			host, planner := w.asking(t, nil, w.dialling(DialConfig{Foreign: foreign}))
 			if _, err := agent.Ask(t.Context(), planner, "flights", look, Seat{"AY121"}, within(20*time.Second)); err == nil {
 				t.Errorf("foreign agents allowed %t: the answer of another key was believed", foreign)
@@ -410,4 +416,79 @@ func TestWhatAPeerSaysUnderAnotherKeyIsNotBelieved(t *testing.T) {
 			host.end(t)
 		}
 	})
+}
+
+func TestWhatIsSentAgainThoughItHasArrivedIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(booked)))
+		p, err := Dial(t.Context(), "http://flights.example/flights", w.dialling(DialConfig{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		planner := agent.New("planner")
+		host := w.start(t, agent.Config{}, "planner.example", planner)
+		host.Connect(p.Link())
+		var conversation string
+		if _, err := agent.Ask(t.Context(), planner, "flights", book, Seat{"AY121"}, agent.Opened(func(id string) { conversation = id })); err != nil {
+			t.Fatal(err)
+		}
+		log, err := host.Store().Log(t.Context(), planner.URI(), conversation, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opening := must(envelope.Decode(log[0].Envelope))
+		replies, err := carrier{p}.Send(t.Context(), opening.Resend(2, must(host.Token(planner.URI(), flights))).Bytes())
+		if err != nil || len(replies) == 0 {
+			t.Fatalf("answered by %d envelopes, %v", len(replies), err)
+		}
+		for _, r := range replies {
+			if e := must(envelope.Decode(r)); e.Sender() != flights || e.Receiver() != planner.URI() || e.Conversation() != conversation {
+				t.Errorf("answered by %s", r)
+			}
+		}
+	})
+}
+
+func TestATaskThatIsTooLargeToBeShownIsReadPieceByPiece(t *testing.T) {
+	for how, cfg := range reads() {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWires()
+				gate := make(chan struct{})
+				w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) {
+					for n := range 150 {
+						if err := agent.Progress(ctx, Tick{n}); err != nil {
+							return Booking{}, err
+						}
+					}
+					<-gate
+					return booked(ctx)
+				})))
+				st, small := memory.New(), cfg(w)
+				small.Client.MaxResponse = 40 << 10 // a fifth of it
+				host, planner := w.asking(t, reopened{st}, small)
+				q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				host.end(t)
+				time.Sleep(time.Minute)
+				host, planner = w.asking(t, st, small)
+				if q, err = agent.Resume(t.Context(), planner, "flights", q.ID(), book); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				close(gate)
+				if got, err := q.Wait(t.Context()); err != nil || got.Reference != "R1" {
+					t.Errorf("Wait = %v, %v", got, err)
+				}
+				x, err := host.Store().Exchange(t.Context(), store.Key{Owner: planner.URI(), Conversation: q.ID(), Peer: flights})
+				if err != nil || x.State.Received != 152 {
+					t.Errorf("%d acts came, %v", x.State.Received, err)
+				}
+			})
+		})
+	}
 }

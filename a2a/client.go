@@ -30,7 +30,8 @@ type ClientConfig struct {
 	// is taken for dead. Default: 2 min.
 	Silence time.Duration
 	// MaxResponse is how many bytes an answer, or one event of a stream, may have.
-	// Default: 16 MiB.
+	// Default: 32 MiB, which holds the task of an agent of Parley with as many and
+	// as large artifacts as it shows.
 	MaxResponse int
 	// Transport carries the requests instead of the client's own connections. What
 	// TLS and the following say does not hold then: a connection uses no proxy.
@@ -41,7 +42,7 @@ type ClientConfig struct {
 func (c ClientConfig) withDefaults() ClientConfig {
 	preset(&c.Timeout, 30*time.Second)
 	preset(&c.Silence, 2*time.Minute)
-	preset(&c.MaxResponse, 16<<20)
+	preset(&c.MaxResponse, 32<<20)
 	return c
 }
 

@@ -35,6 +35,8 @@ type elsewhere struct {
 	// at once: it answers without a task.
 	message *wire.Message
 	cancels int
+	// leaked: a call carried something of Parley.
+	leaked bool
 	// uncancelable refuses to cancel, and unlisted to list.
 	uncancelable, unlisted bool
 }
@@ -44,9 +46,8 @@ func newElsewhere() *elsewhere { return &elsewhere{moved: make(chan struct{})} }
 func (s *elsewhere) SendMessage(_ context.Context, c wire.Call, r *wire.SendMessageRequest) (*wire.SendMessageResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.Token != "" || len(c.Extensions) > 0 || len(r.Message.Metadata) > 0 {
-		return nil, errors.New("a foreign agent was shown something of Parley")
-	}
+	s.look(c)
+	s.leaked = s.leaked || len(r.Message.Metadata) > 0 || len(r.Message.Extensions) > 0
 	if r.Message.TaskID != "" {
 		s.more = append(s.more, r)
 		return &wire.SendMessageResponse{Task: copied(s.task)}, nil
@@ -59,6 +60,9 @@ func (s *elsewhere) SendMessage(_ context.Context, c wire.Call, r *wire.SendMess
 		History: []wire.Message{r.Message}}
 	return &wire.SendMessageResponse{Task: copied(s.task)}, nil
 }
+
+// look looks for what a foreign agent has no business to see.
+func (s *elsewhere) look(c wire.Call) { s.leaked = s.leaked || c.Token != "" || len(c.Extensions) > 0 }
 
 // copied is a task that nobody changes.
 func copied(t *wire.Task) *wire.Task {
@@ -77,9 +81,10 @@ func (s *elsewhere) turn(state wire.TaskState, message *wire.Message, artifacts 
 	s.moved = make(chan struct{})
 }
 
-func (s *elsewhere) GetTask(_ context.Context, _ wire.Call, r *wire.GetTaskRequest) (*wire.Task, error) {
+func (s *elsewhere) GetTask(_ context.Context, c wire.Call, r *wire.GetTaskRequest) (*wire.Task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.look(c)
 	if s.task == nil || s.task.ID != r.ID {
 		return nil, noTask(r.ID)
 	}
@@ -111,8 +116,8 @@ func (s *elsewhere) CancelTask(_ context.Context, _ wire.Call, r *wire.CancelTas
 	return s.GetTask(context.Background(), wire.Call{}, &wire.GetTaskRequest{ID: r.ID})
 }
 
-func (s *elsewhere) SubscribeToTask(ctx context.Context, _ wire.Call, r *wire.SubscribeRequest) (iter.Seq2[wire.Event, error], error) {
-	task, err := s.GetTask(ctx, wire.Call{}, &wire.GetTaskRequest{ID: r.ID})
+func (s *elsewhere) SubscribeToTask(ctx context.Context, c wire.Call, r *wire.SubscribeRequest) (iter.Seq2[wire.Event, error], error) {
+	task, err := s.GetTask(ctx, c, &wire.GetTaskRequest{ID: r.ID})
 	if err != nil || task.Status.State.Terminal() {
 		return nil, errors.Join(err, wire.Errorf(wire.UnsupportedOperation, "it has ended"))
 	}
@@ -135,6 +140,11 @@ func (s *elsewhere) SubscribeToTask(ctx context.Context, _ wire.Call, r *wire.Su
 // foreignly starts a planner that reaches the foreign flights.
 func foreignly(t *testing.T, w *wires, s *elsewhere, cfg DialConfig, opts ...agent.Option) (*serving, *agent.Agent) {
 	t.Helper()
+	return foreignlyOn(t, w, s, memory.New(), cfg, opts...)
+}
+
+func foreignlyOn(t *testing.T, w *wires, s *elsewhere, st store.Store, cfg DialConfig, opts ...agent.Option) (*serving, *agent.Agent) {
+	t.Helper()
 	srv, err := newServer(Config{BaseURL: "http://flights.example", Log: slog.New(slog.DiscardHandler)}, time.Now, func() string { return "id" }, &served{name: "flights", uri: flights, service: s, sign: unsigned,
 		describe: func() (*wire.AgentCard, error) {
 			return &wire.AgentCard{Name: "flights", Description: "sells flights", Version: "1"}, nil
@@ -145,7 +155,14 @@ func foreignly(t *testing.T, w *wires, s *elsewhere, cfg DialConfig, opts ...age
 	t.Cleanup(srv.Close)
 	w.serve("flights.example", srv.Handler())
 	cfg.Foreign = true
-	return w.asking(t, memory.New(), cfg, opts...)
+	t.Cleanup(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.leaked {
+			t.Error("a foreign agent was shown something of Parley")
+		}
+	})
+	return w.asking(t, st, cfg, opts...)
 }
 
 func dataPart(text string) wire.Part { return wire.Part{Data: json.RawMessage(text)} }
@@ -384,7 +401,7 @@ func TestARequestWhoseAnswerWasLostIsLookedForBeforeItIsSentAgain(t *testing.T) 
 					return nil, nil
 				}
 				lost = true
-				done().Body.Close()
+				discard(done())
 				return nil, errRefused
 			})
 			q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Minute))
@@ -457,6 +474,34 @@ func TestTheOutcomeOfAForeignTaskIsReadFromIt(t *testing.T) {
 				}
 				if got, err := agent.Outcome(t.Context(), planner, book, q.ID(), within(time.Minute)); !tt.want(got, err) {
 					t.Errorf("Outcome = %v, %v", got, err)
+				}
+			})
+		})
+	}
+}
+
+func TestAForeignTaskThatEndedWhileNobodyRanIsReadWhenItIsAskedForAgain(t *testing.T) {
+	for how, cfg := range reads() {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, s, st := newWires(), newElsewhere(), memory.New()
+				host, planner := foreignlyOn(t, w, s, reopened{st}, cfg(w))
+				q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(3 * time.Second)
+				host.end(t)
+				s.turn(wire.Completed, nil, wire.Artifact{ArtifactID: "a", Parts: []wire.Part{dataPart(`{"reference":"R1"}`)}})
+				time.Sleep(time.Minute)
+				_, planner = foreignlyOn(t, w, s, st, cfg(w))
+				// Until somebody asks for it, nobody knows what its result must be.
+				time.Sleep(5 * time.Minute)
+				if q, err = agent.Resume(t.Context(), planner, "flights", q.ID(), book); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := q.Wait(t.Context()); err != nil || got.Reference != "R1" || len(s.opened) != 1 {
+					t.Errorf("asked %d times, Wait = %v, %v", len(s.opened), got, err)
 				}
 			})
 		})

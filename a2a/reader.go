@@ -56,6 +56,9 @@ type watch struct {
 	// next one may begin.
 	failures int
 	again    time.Time
+	// large: a snapshot of it does not fit into an answer, so that it is read by a
+	// stream, however others are.
+	large bool
 	// due: the next poll reads it too, though a stream does.
 	due bool
 	// seen is up to when the task was read, by its server's clock; zero if it never

@@ -27,10 +27,10 @@ func (r *reader) round(ctx context.Context, k *acquaintance, now time.Time) time
 		case w.stop != nil && !w.due:
 			continue
 		case w.stop != nil:
-		case streams && r.streams < r.peer.cfg.Streams && !now.Before(w.again):
+		case streams && (w.large || r.streams < r.peer.cfg.Streams) && !now.Before(w.again):
 			r.begin(ctx, k, w)
 			continue
-		case streams && r.streams < r.peer.cfg.Streams:
+		case streams && (w.large || r.streams < r.peer.cfg.Streams):
 			next = sooner(next, w.again)
 		}
 		rest = append(rest, w)
@@ -160,10 +160,23 @@ func (r *reader) get(ctx context.Context, k *acquaintance, w *watch) error {
 		return err
 	}
 	task, err := k.client.GetTask(ctx, call, &wire.GetTaskRequest{ID: w.task})
+	if errors.Is(err, errTooLarge) {
+		r.enlarge(w)
+	}
 	if err != nil {
 		return err
 	}
 	return r.readWhole(ctx, k, w, task)
+}
+
+// enlarge has tasks read by streams that do not begin with a snapshot.
+func (r *reader) enlarge(list ...*watch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range list {
+		w.large = true
+		preset(&w.after, fromStart)
+	}
 }
 
 // overlap is how far a poll reaches back behind the one before it: what was
@@ -191,10 +204,13 @@ func (r *reader) list(ctx context.Context, k *acquaintance, owner string, list [
 			return err
 		}
 		resp, err := k.client.ListTasks(ctx, call, req)
-		if errors.Is(err, errTooLarge) && page > 1 {
+		switch {
+		case errors.Is(err, errTooLarge) && page > 1:
 			r.mu.Lock()
 			r.page = max(1, page/4)
 			r.mu.Unlock()
+		case errors.Is(err, errTooLarge): // which of them it is shows when they are read
+			r.enlarge(list...)
 		}
 		if err != nil {
 			return err

@@ -43,6 +43,10 @@ func (r *reader) follow(ctx context.Context, k *acquaintance, w *watch) (moved b
 		return false, err
 	}
 	for event, err := range events {
+		if errors.Is(err, errEventTooLarge) && !resumed {
+			r.enlarge(w)
+			return true, err
+		}
 		if err != nil {
 			return moved, err
 		}

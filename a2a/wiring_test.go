@@ -219,3 +219,10 @@ func (w *wires) dialling(cfg DialConfig) DialConfig {
 	}
 	return cfg
 }
+
+// discard loses an answer; there is none if whoever asked has gone.
+func discard(r *http.Response) {
+	if r != nil {
+		r.Body.Close()
+	}
+}
