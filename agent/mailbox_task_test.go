@@ -31,10 +31,18 @@ func TestWhoFollowsATaskIsWokenByEachStepThatIsTakenUnderIt(t *testing.T) {
 		at(time.Second)
 		_, question := b.question(t)
 		key := b.tasks(t)[0].Key
-		for name, step := range map[string]func(){
-			"a note":    func() { _ = b.host.Note(t.Context(), key, "n", []byte(`"hello"`)) },
-			"an answer": func() { wantAck(t, b.take(t, b.answer(t, question, `{"choice":"aisle"}`))) },
+		for _, tt := range []struct {
+			name string
+			step func()
+		}{
+			{"a note", func() {
+				if err := b.host.Note(t.Context(), key, "n", []byte(`"hello"`)); err != nil {
+					t.Error(err)
+				}
+			}},
+			{"an answer", func() { wantAck(t, b.take(t, b.answer(t, question, `{"choice":"aisle"}`))) }},
 		} {
+			name, step := tt.name, tt.step
 			moved, release := b.host.Follow(b.who.URI(), b.task())
 			second, releaseToo := b.host.Follow(b.who.URI(), b.task())
 			other, releaseOther := b.host.Follow(b.who.URI(), "another")
