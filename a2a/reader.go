@@ -33,6 +33,9 @@ type reader struct {
 	// noticed says that there is something to read since it began.
 	polling, noticed bool
 	pollAt, sweepAt  time.Time
+	// pollFailures counts the polls in a row that failed: they do not wait for the
+	// next one's time.
+	pollFailures int
 	// page is how many tasks a poll asks for at once.
 	page int
 }

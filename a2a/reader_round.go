@@ -48,8 +48,15 @@ func (r *reader) round(ctx context.Context, k *acquaintance, now time.Time) time
 	r.work.Go(func() {
 		err := r.poll(ctx, k, rest)
 		r.mu.Lock()
-		r.polling, r.pollAt = false, r.host.Now().Add(r.peer.cfg.Poll)
-		if r.noticed {
+		r.polling = false
+		wait := r.peer.cfg.Poll
+		if r.pollFailures++; err == nil {
+			r.pollFailures = 0
+		} else {
+			wait = min(wait, r.backoff(r.pollFailures))
+		}
+		r.pollAt = r.host.Now().Add(wait)
+		if r.noticed && err == nil {
 			r.pollAt = r.host.Now()
 		}
 		if e, ok := errors.AsType[*wire.Error](err); ok && e.RetryAfter > r.peer.cfg.Poll {
