@@ -22,6 +22,9 @@ func (s *Store) read(ctx context.Context, do func() error) error {
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
+		if s.writer != nil {
+			s.writer.reads.Add(1)
+		}
 		return do()
 	case <-ctx.Done():
 		return ctx.Err()
