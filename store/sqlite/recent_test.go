@@ -231,7 +231,11 @@ func TestNothingThatWasUndoneIsRemembered(t *testing.T) {
 	misfit := accepting(2)
 	misfit.Settle = []store.Settlement{{InboxKey: store.InboxKey{Recipient: "nobody"}}}
 	commit(accepting(1), misfit, accepting(3))
-	for _, how := range []string{"ABORT", "ROLLBACK"} {
+	// A mistake that shows when everything else is written.
+	run(t, w, "PRAGMA foreign_keys = ON")
+	run(t, w, "CREATE TABLE orphan (parent INTEGER REFERENCES meta (only) DEFERRABLE INITIALLY DEFERRED)")
+	run(t, w, "CREATE TRIGGER late_poison AFTER INSERT ON turn WHEN NEW.name = 'COMMIT' BEGIN INSERT INTO orphan VALUES (99); END")
+	for _, how := range []string{"ABORT", "ROLLBACK", "COMMIT"} {
 		poisoned := accepting(4)
 		poisoned.Turns = []store.Turn{{Key: poisoned.Exchanges[0].Key, Ordinal: 1, Kind: store.Reply, Name: how}}
 		commit(poisoned)
