@@ -172,7 +172,7 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	a := h.agents[k.Owner]
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Capability()), opening: opening,
 		header: opening.Header(), input: opening.Content(), fence: row.Attempt, runs: row.Runs, held: !row.LeaseUntil.IsZero(),
-		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, equals: map[string]int{}}
+		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, silent: x.State.Sent == 0, equals: map[string]int{}}
 	if j.about, err = h.aboutWork(ctx, opening); err != nil {
 		return nil, err
 	}

@@ -66,6 +66,10 @@ func (p pair) Tasks(ctx context.Context, owner, task string) ([]store.Exchange, 
 	return both(p, "a task", func(s store.Store) ([]store.Exchange, error) { return s.Tasks(ctx, owner, task) })
 }
 
+func (p pair) Exchanges(ctx context.Context, owner, conversation string) ([]store.Exchange, error) {
+	return both(p, "a conversation", func(s store.Store) ([]store.Exchange, error) { return s.Exchanges(ctx, owner, conversation) })
+}
+
 func (p pair) Log(ctx context.Context, owner, conversation string, after int64) ([]store.Entry, error) {
 	return both(p, "a log", func(s store.Store) ([]store.Entry, error) { return s.Log(ctx, owner, conversation, after) })
 }

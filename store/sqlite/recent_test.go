@@ -39,12 +39,19 @@ func agrees(t *testing.T, w *writer, q *queries) {
 			got = got.(tail).entries
 			want, err = list(ctx, q.log, scanEntry, k.owner, k.conversation, got.([]store.Entry)[0].Index-1)
 		case task:
-			found, ok := w.recent.under(k)
+			found, ok := w.recent.together(k)
 			if !ok {
 				continue // not all are remembered: it is not asked
 			}
 			got = found
 			want, err = list(ctx, q.underTask, scanExchange, k.owner, k.name)
+		case talk:
+			found, ok := w.recent.together(k)
+			if !ok {
+				continue
+			}
+			got = found
+			want, err = list(ctx, q.inConversation, scanExchange, k.owner, k.conversation)
 		}
 		if errors.Is(err, sql.ErrNoRows) {
 			want, err = absent{}, nil
