@@ -77,7 +77,7 @@ func (s *service) earlier(ctx context.Context, caller, id string, kept original,
 	if err != nil {
 		return nil, err
 	}
-	e, err := envelope.Decode(entry.Envelope)
+	e, err := s.host.Envelope(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -210,15 +210,11 @@ func (s *service) accept(ctx context.Context, caller, task string, h envelope.He
 		}
 		return err
 	}
-	replies, err := s.host.Take(ctx, agent.Mail{Envelope: e.Bytes(), Caller: caller, Task: task, Mailbox: true})
+	replies, err := s.host.Accept(ctx, e, agent.Mail{Caller: caller, Task: task, Mailbox: true})
 	if err != nil {
 		return refused(err)
 	}
-	for _, r := range replies {
-		reply, err := envelope.Decode(r)
-		if err != nil {
-			return err
-		}
+	for _, reply := range replies {
 		if told := reply.Header().Error; reply.ReceiptKind() == envelope.Nack && told.Reason != guard.ReasonInProgress {
 			return nackedForeign(told)
 		}

@@ -19,7 +19,7 @@ func (s *service) answer(ctx context.Context, c wire.Call, q store.Exchange, id 
 	if err != nil {
 		return err
 	}
-	asking, err := envelope.Decode(entry.Envelope)
+	asking, err := s.host.Envelope(entry)
 	if err != nil {
 		return err
 	}

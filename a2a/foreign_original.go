@@ -53,11 +53,11 @@ func (o *original) same(other original) bool { return o.Digest == other.Digest }
 // keptIn is the foreign message that an envelope was made of, nil if it was made
 // of none.
 func keptIn(e *envelope.Envelope) (*original, error) {
-	x, ok := e.Header().Extensions[messageExtension]
+	value, ok := e.Extension(messageExtension)
 	if !ok {
 		return nil, nil
 	}
-	return readOriginal(x.Value)
+	return readOriginal(value)
 }
 
 func readOriginal(raw []byte) (*original, error) {

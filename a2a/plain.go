@@ -16,9 +16,9 @@ import (
 
 // plain is what an act of the agent shows to such a client.
 func (f *fold) plain(entry store.Entry, told bool) (said, error) {
-	e, err := envelope.Decode(entry.Envelope)
+	e, err := f.host.Envelope(entry)
 	if err != nil {
-		return said{}, fmt.Errorf("message %s in the log of %s: %w", entry.MessageID, entry.Owner, err)
+		return said{}, err
 	}
 	if told {
 		return said{artifact: &wire.Artifact{ArtifactID: e.ID(), Parts: f.result(e)}}, nil
@@ -33,9 +33,9 @@ func (f *fold) plain(entry store.Entry, told bool) (said, error) {
 // plainUser is what an act of the client shows: the message that it was made of
 // or, of a client of Parley, what it asks for.
 func (f *fold) plainUser(entry store.Entry) (*wire.Message, error) {
-	e, err := envelope.Decode(entry.Envelope)
+	e, err := f.host.Envelope(entry)
 	if err != nil {
-		return nil, fmt.Errorf("message %s in the log of %s: %w", entry.MessageID, entry.Owner, err)
+		return nil, err
 	}
 	if kept, err := keptIn(e); err != nil || kept != nil {
 		if err != nil {

@@ -59,7 +59,7 @@ func (h *Host) occupy(e *envelope.Envelope) (release func(), verdict error) {
 		}
 		return func() { h.dispatch.own.release(k) }, nil
 	}
-	inLine, rule := h.dispatch.admit(k, h.inner(e.Header()))
+	inLine, rule := h.dispatch.admit(k, h.inner(e))
 	a := h.agents[k.Owner]
 	switch {
 	case rule != "":

@@ -176,9 +176,9 @@ func (s *step) unreceipted(ctx context.Context) ([]*envelope.Envelope, error) {
 		if !waiting[entry.MessageID] && i < len(sent)-1 {
 			continue
 		}
-		e, err := envelope.Decode(entry.Envelope)
+		e, err := s.host.Envelope(entry)
 		if err != nil {
-			return nil, fmt.Errorf("message %s in the log of %s: %w", entry.MessageID, s.x.Owner, err)
+			return nil, err
 		}
 		out = append(out, e)
 	}

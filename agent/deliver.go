@@ -30,6 +30,9 @@ type Mail struct {
 	// says, so nothing is sent to it. Task and Mailbox count when the envelope opens
 	// an exchange; afterwards that stays what it is.
 	Mailbox bool
+
+	// unread: nobody reads receipts.
+	unread bool
 }
 
 // Deliver takes one envelope from a carrier that knows nothing else about it:
@@ -58,7 +61,7 @@ func (h *Host) Take(ctx context.Context, m Mail) ([][]byte, error) {
 	if h.agents[e.Receiver()] == nil {
 		return nil, fmt.Errorf("delivering to %s: %w", e.Receiver(), ErrUnknownPeer)
 	}
-	if e.Header().Auth != "" || m.Caller == "" {
+	if e.Auth() != "" || m.Caller == "" {
 		m.Caller = h.authenticate(ctx, e, m.Loopback)
 	}
 	replies, err := h.receive(ctx, e, m)
@@ -69,6 +72,21 @@ func (h *Host) Take(ctx context.Context, m Mail) ([][]byte, error) {
 		return nil, nil // no receipt answers a receipt
 	}
 	return h.carry(replies, m.Caller)
+}
+
+// Accept is Take for a carrier that has sealed the envelope itself, in the name of
+// m.Caller: a client that speaks another protocol. Such a client reads no receipts,
+// so that none is made which says no more than that the message was taken. Of m all
+// but the bytes counts.
+func (h *Host) Accept(ctx context.Context, e *envelope.Envelope, m Mail) ([]*envelope.Envelope, error) {
+	if _, err := h.live(); err != nil {
+		return nil, err
+	}
+	if h.agents[e.Receiver()] == nil {
+		return nil, fmt.Errorf("accepting a message for %s: %w", e.Receiver(), ErrUnknownPeer)
+	}
+	m.unread = true
+	return h.receive(ctx, e, m)
 }
 
 // carry makes sealed replies ready for the carrier. Only a caller that proved

@@ -31,9 +31,8 @@ const reasonOutcomeUnknown = "outcome-unknown"
 // key that is new is claimed for this exchange; one that was used is answered
 // without doing anything again.
 func (s *step) checkEffect(ctx context.Context, e *envelope.Envelope) (error, error) {
-	h := e.Header()
 	award := s.awarded(e)
-	if h.IdempotencyKey == "" || !award && (s.x.Version > 0 || e.Act() != envelope.Request && e.Act() != envelope.Propose) {
+	if e.IdempotencyKey() == "" || !award && (s.x.Version > 0 || e.Act() != envelope.Request && e.Act() != envelope.Propose) {
 		return nil, nil
 	}
 	verdict, err := s.claim(ctx, e, award)
@@ -66,12 +65,11 @@ func (s *step) asked(ctx context.Context, e *envelope.Envelope, award bool) ([]b
 
 // claim looks the key up and, if it is new, claims it.
 func (s *step) claim(ctx context.Context, e *envelope.Envelope, award bool) (error, error) {
-	h := e.Header()
 	what, err := s.asked(ctx, e, award)
 	if err != nil {
 		return nil, err
 	}
-	k := store.EffectKey{Recipient: h.Receiver, Sender: h.Sender, Capability: h.Capability, Key: h.IdempotencyKey}
+	k := store.EffectKey{Recipient: e.Receiver(), Sender: e.Sender(), Capability: e.Capability(), Key: e.IdempotencyKey()}
 	if award {
 		k.Capability = s.x.State.Capability
 	}
@@ -79,7 +77,7 @@ func (s *step) claim(ctx context.Context, e *envelope.Envelope, award bool) (err
 	known, err := s.host.store.Effect(ctx, k)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		s.set.Claim = append(s.set.Claim, store.Effect{EffectKey: k, Fingerprint: print, Conversation: h.ConversationID,
+		s.set.Claim = append(s.set.Claim, store.Effect{EffectKey: k, Fingerprint: print, Conversation: e.Conversation(),
 			Status: store.Begun, At: s.now, ExpiresAt: s.now.Add(s.host.cfg.Terms.Effect)})
 		return nil, nil
 	case err != nil:
@@ -183,19 +181,19 @@ func (s *step) effect(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return opening.Header().IdempotencyKey, nil
+		return opening.IdempotencyKey(), nil
 	}
 	if s.x.State.Award == "" {
 		return "", nil
 	}
 	if s.award != nil {
-		return s.award.Header().IdempotencyKey, nil
+		return s.award.IdempotencyKey(), nil
 	}
 	award, err := s.host.message(ctx, s.x.Key, store.Received, s.x.State.Award)
 	if err != nil {
 		return "", err
 	}
-	return award.Header().IdempotencyKey, nil
+	return award.IdempotencyKey(), nil
 }
 
 // effectKey is the identity of an effect outside the host: the same for every

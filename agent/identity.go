@@ -170,7 +170,7 @@ var errNoToken = errors.New("it carries no token")
 // authenticate returns the sender that the envelope's token proves, "" if it
 // proves none.
 func (h *Host) authenticate(ctx context.Context, e *envelope.Envelope, loopback bool) string {
-	token := e.Header().Auth
+	token := e.Auth()
 	var sender string
 	var err error
 	switch {

@@ -34,6 +34,9 @@ type job struct {
 	// its time was over too, so that the cancel is all that is left to answer.
 	// untouched: no run of it has begun, so that there is nothing to tell.
 	cancelled, late, untouched bool
+	// silent: nothing was said in the exchange before this run, so that nothing it
+	// tells was told by an earlier one.
+	silent bool
 
 	// about is the conversation that a question is about.
 	about string

@@ -21,6 +21,32 @@ type outgoing struct {
 	begun   int // how often something was taken in hand
 	sending int
 	to      map[string]int
+	// resting: the loop has seen all there was, and looks again by itself when
+	// again says, never if that is zero.
+	resting bool
+	again   time.Time
+}
+
+// look notes that the loop looks, so that it may not see what is committed from
+// now on.
+func (o *outgoing) look() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.resting = false
+}
+
+// rest notes when the loop looks again by itself.
+func (o *outgoing) rest(again time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.resting, o.again = true, again
+}
+
+// misses reports whether the loop might look too late for what is due at a time.
+func (o *outgoing) misses(at time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.resting || o.again.IsZero() || at.Before(o.again)
 }
 
 func newOutgoing() *outgoing {

@@ -30,10 +30,25 @@ func (h *Host) poke() {
 	}
 }
 
+// mind makes the loop look in time for what a committed step asks for.
+func (h *Host) mind(s *step) {
+	if len(s.set.Outbox) > 0 {
+		h.poke()
+		return
+	}
+	for _, at := range s.x.State.Timers() {
+		if h.out.misses(at) {
+			h.poke()
+			return
+		}
+	}
+}
+
 // pump sends what may leave and fires what is due, until the host ends.
 func (h *Host) pump() {
 	ctx := h.running
 	for ctx.Err() == nil {
+		h.out.look()
 		next := h.look(ctx)
 		if ctx.Err() != nil {
 			return
@@ -42,6 +57,7 @@ func (h *Host) pump() {
 		if !next.IsZero() {
 			stop = h.seam.clock.At(next, h.poke)
 		}
+		h.out.rest(next)
 		h.seam.wait(h.out.wake, ctx.Done())
 		stop()
 	}

@@ -91,11 +91,8 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 	sent, read := false, false
 	_, err = j.host.step(ctx, j.key, j.host.seam.now(), func(s *step) error {
 		sent = false
-		switch _, err := j.host.store.Message(ctx, j.key, store.Sent, id); {
-		case err == nil:
-			return errNothing // an earlier run told it
-		case !errors.Is(err, store.ErrNotFound):
-			return err
+		if told, err := j.told(ctx, id); told || err != nil {
+			return nothingMore(err) // an earlier run told it
 		}
 		if !slices.Contains(s.x.State.Moves(), partial) {
 			// What ended the work is known here before its context is told.
@@ -119,6 +116,18 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 		r.heard()
 	}
 	return err
+}
+
+// told reports whether an earlier run of the work has sent the message.
+func (j *job) told(ctx context.Context, id string) (bool, error) {
+	if j.silent {
+		return false, nil
+	}
+	_, err := j.host.store.Message(ctx, j.key, store.Sent, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // lastActs is how many messages of an exchange are kept for its end.

@@ -54,8 +54,9 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 		}
 		var reply *envelope.Envelope
 		if verdict == nil {
-			reply, err = s.accept(ctx, e)
-			replies = []*envelope.Envelope{reply}
+			if reply, err = s.accept(ctx, e); reply != nil {
+				replies = []*envelope.Envelope{reply}
+			}
 			return err
 		}
 		v, ok := errors.AsType[*guard.Violation](verdict)
@@ -123,7 +124,8 @@ func (s *step) contract(a *Agent, capability string) *guard.Contract {
 	return c
 }
 
-// accept applies a message that the guard let through and acknowledges it.
+// accept applies a message that the guard let through and acknowledges it, unless
+// nobody reads that.
 func (s *step) accept(ctx context.Context, e *envelope.Envelope) (*envelope.Envelope, error) {
 	if e.ReceiptKind() == "" {
 		s.enter(e)
@@ -136,6 +138,9 @@ func (s *step) accept(ctx context.Context, e *envelope.Envelope) (*envelope.Enve
 	}
 	if s.receipt != nil {
 		return s.receipt, nil
+	}
+	if s.mail.unread {
+		return nil, nil
 	}
 	return s.seal(envelope.Ack, e, nil)
 }
@@ -177,11 +182,10 @@ func (s *step) enter(e *envelope.Envelope) {
 // take moves the exchange by a message; the first message of a peer opens it.
 func (s *step) take(ctx context.Context, e *envelope.Envelope) error {
 	if s.x.Version == 0 && s.x.State.State == "" {
-		h := e.Header()
-		s.x.State = protocol.Open(h.Protocol, h.ConversationID, h.Receiver, h.Sender, protocol.Participant)
-		s.x.Correlation = h.CorrelationID
+		s.x.State = protocol.Open(e.Protocol(), e.Conversation(), e.Receiver(), e.Sender(), protocol.Participant)
+		s.x.Correlation = e.Correlation()
 		s.x.Task, s.x.Mailbox = s.mail.Task, s.mail.Mailbox
-		if c := s.host.agents[h.Receiver].find(h.Capability); c != nil {
+		if c := s.host.agents[e.Receiver()].find(e.Capability()); c != nil {
 			s.x.State.MaxRounds = c.Rounds
 		}
 	}

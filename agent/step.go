@@ -97,13 +97,9 @@ func (h *Host) steps(ctx context.Context, now time.Time, read func() ([]store.Ex
 		if err != nil {
 			return nil, fmt.Errorf("committing a step of %s with %s: %w", k.Conversation, k.Peer, err)
 		}
-		due := false
 		for _, s := range all {
 			s.follow(ctx)
-			due = due || len(s.set.Outbox) > 0 || s.timed()
-		}
-		if due {
-			h.poke()
+			h.mind(s)
 		}
 		if all[0].party() {
 			h.moved(ctx, all)
@@ -179,8 +175,6 @@ func (s *step) party() bool {
 	return s.x.State.Role == protocol.Initiator && multiparty(s.x.State.Protocol)
 }
 
-func (s *step) timed() bool { return len(s.x.State.Timers()) > 0 }
-
 // apply moves the exchange by one input, logs it and carries out in this same
 // step whatever acts follow from it.
 func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) error {
@@ -192,6 +186,9 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 	s.x.State = next
 	entry.From, entry.To = before.State, next.State
 	s.log(entry)
+	if e := in.Message(); e != nil {
+		s.after = append(s.after, func() { s.host.letters.keep(entry.Envelope, e.WithoutAuth()) })
+	}
 	if next.State != before.State && abandoned(next) {
 		if err := s.cascade(ctx); err != nil {
 			return err
@@ -377,9 +374,5 @@ func (h *Host) message(ctx context.Context, k store.Key, kind store.EntryKind, i
 	if err != nil {
 		return nil, fmt.Errorf("reading message %s: %w", id, err)
 	}
-	e, err := envelope.Decode(entry.Envelope)
-	if err != nil {
-		return nil, fmt.Errorf("message %s in the log of %s: %w", id, k.Owner, err)
-	}
-	return e, nil
+	return h.Envelope(entry)
 }

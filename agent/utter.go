@@ -137,7 +137,7 @@ func (s *step) header(ctx context.Context, d draft) (envelope.Header, error) {
 		h.Provenance = &d.model.provenance
 		h.Labels.Integrity = h.Labels.Integrity.Min(d.model.integrity)
 	}
-	s.host.stamp(&h, s.now, opening.Header().Trace)
+	s.host.stamp(&h, s.now, opening.Trace())
 	if d.salt != nil {
 		h.Salt = d.salt
 	}
@@ -177,17 +177,16 @@ func (s *step) schemaOf(d draft, opening *envelope.Envelope) string {
 	if d.fence != nil {
 		return protocol.FenceSchema
 	}
-	h := opening.Header()
-	name, err := protocol.ParseName(h.Schema)
+	name, err := protocol.ParseName(opening.Schema())
 	if err != nil {
-		return h.Schema
+		return opening.Schema()
 	}
 	if s.x.State.Role == protocol.Participant {
-		if o := s.host.agents[s.x.Owner].lookup(h.Capability); o != nil {
+		if o := s.host.agents[s.x.Owner].lookup(opening.Capability()); o != nil {
 			name = o.Name
 		}
 	}
-	schema, _ := (&guard.Contract{Name: name, Protocol: h.Protocol}).Carries(d.act)
+	schema, _ := (&guard.Contract{Name: name, Protocol: opening.Protocol()}).Carries(d.act)
 	return schema
 }
 
@@ -196,7 +195,7 @@ func (s *step) seal(kind envelope.Receipt, e *envelope.Envelope, told *envelope.
 	header := e.Receipt(kind, told)
 	header.MessageID = s.host.seam.id()
 	header.Labels = envelope.Labels{Integrity: envelope.Peer, Readers: []string{e.Sender()}}
-	s.host.stamp(&header, s.now, e.Header().Trace)
+	s.host.stamp(&header, s.now, e.Trace())
 	r, err := envelope.Seal(header, nil)
 	if err != nil {
 		return nil, fmt.Errorf("sealing %s: %w", kind, err)

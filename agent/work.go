@@ -20,8 +20,7 @@ func (h *Host) startJob(k store.Key, opening *envelope.Envelope, since time.Time
 	if h.jobs.remind(k) {
 		return
 	}
-	head := opening.Header()
-	w := waiting{key: k, before: since.Add(putOff(head.Priority)), inner: h.inner(head), own: h.owns(opening)}
+	w := waiting{key: k, before: since.Add(putOff(opening.Priority())), inner: h.inner(opening), own: h.owns(opening)}
 	if w.own {
 		w.release = h.holdOwn(k)
 	} else {
@@ -32,8 +31,8 @@ func (h *Host) startJob(k store.Key, opening *envelope.Envelope, since time.Time
 
 // inner reports whether work of this very host waits for what the opening act
 // asks for: that work sent it, or it is a question about what the work asked for.
-func (h *Host) inner(opening envelope.Header) bool {
-	return asksBack(opening.Capability) || opening.Hop > 0 && h.agents[opening.Sender] != nil
+func (h *Host) inner(opening *envelope.Envelope) bool {
+	return asksBack(opening.Capability()) || opening.Hop() > 0 && h.agents[opening.Sender()] != nil
 }
 
 // rushJob answers a cancel that no run could be told of.
@@ -171,9 +170,9 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 		return nil, fmt.Errorf("reading the inbox row: %w", err)
 	}
 	a := h.agents[k.Owner]
-	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Header().Capability), opening: opening,
+	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Capability()), opening: opening,
 		header: opening.Header(), input: opening.Content(), fence: row.Attempt, runs: row.Runs, held: !row.LeaseUntil.IsZero(),
-		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, equals: map[string]int{}}
+		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, silent: x.State.Sent == 0, equals: map[string]int{}}
 	if j.about, err = h.aboutWork(ctx, opening); err != nil {
 		return nil, err
 	}

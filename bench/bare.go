@@ -16,7 +16,7 @@ func newBare(context.Context, string, string) (*backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", serveBytes, err)
 	}
-	const begin, end = `{"said":"`+completed+`","more":"`, `"}`
+	const begin, end = `{"said":"` + completed + `","more":"`, `"}`
 	answer := begin + string(bytes.Repeat([]byte{'.'}, max(0, size-len(begin)-len(end)))) + end
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {

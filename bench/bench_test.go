@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +14,47 @@ import (
 
 	"github.com/parley-agents/parley/internal/measure"
 )
+
+// A server that is measured is this program again, also in a test.
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(serveKind); kind != "" {
+		if err := serve(context.Background(), kind, os.Getenv(serveFolder), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestServersAreMeasuredFromEndToEnd(t *testing.T) {
+	for name, want := range map[string]string{
+		"a2a-send":   `(?s)64 callers  bare .*\nGATE a2a-send-cpu-16 \d+\.\d\d 0\.33 (PASS|FAIL)\nGATE a2a-send-cpu-64 \d+\.\d\d 0\.33 (PASS|FAIL)\n$`,
+		"a2a-stream": `(?s)   32 chunks .*a2a-go .*\nGATE a2a-stream-32-to-2 \d+\.\d\d 20\.00 (PASS|FAIL)\n$`,
+		"a2a-cards":  `not modified .* requests/s`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := read(&strings.Builder{}, []string{"-dir", t.TempDir(), name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.config.Scale = measure.Scale{Callers: 4, Rounds: 2, Window: 10 * time.Millisecond, Chunks: []int{2, 32}}
+			var out strings.Builder
+			if _, err := p.run(t.Context(), &out); err != nil {
+				t.Fatal(err)
+			}
+			if !regexp.MustCompile(want).MatchString(out.String()) || strings.Contains(out.String(), "NaN") {
+				t.Errorf("found\n%s", out.String())
+			}
+		})
+	}
+}
+
+func TestAServerThatCannotStartIsAFailure(t *testing.T) {
+	if _, err := start(t.Context(), "nothing", t.TempDir()); err == nil || !strings.Contains(err.Error(), "start the nothing server") {
+		t.Error(err)
+	}
+}
 
 func TestTheComparisonWithGoqiteRunsFromEndToEnd(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "cpu")
@@ -70,7 +113,7 @@ func TestTheHelpNamesEveryBenchmarkAndIsNoFailure(t *testing.T) {
 	if !ok || !errors.Is(err, flag.ErrHelp) {
 		t.Error(ok, err)
 	}
-	for _, b := range (measure.Config{Also: []measure.Benchmark{versusGoqite}}).Benchmarks() {
+	for _, b := range (measure.Config{Also: []measure.Benchmark{versusGoqite, sends, streams, cards}}).Benchmarks() {
 		if !strings.Contains(out.String(), "  "+b.Name+" ") {
 			t.Errorf("the help does not name %s:\n%s", b.Name, out.String())
 		}

@@ -24,6 +24,13 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if kind := os.Getenv(serveKind); kind != "" {
+		if err := serve(context.WithoutCancel(ctx), kind, os.Getenv(serveFolder), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ok, err := run(ctx, os.Stdout, os.Args[1:])
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -53,12 +60,12 @@ func run(ctx context.Context, w io.Writer, args []string) (ok bool, err error) {
 // read reads the arguments. What is wrong with them, or the help that they ask
 // for, is printed to w.
 func read(w io.Writer, args []string) (p plan, err error) {
-	p.config.Also = []measure.Benchmark{versusGoqite}
+	p.config.Also = []measure.Benchmark{versusGoqite, sends, streams, cards}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(w)
 	quick := flags.Bool("quick", false, "measure less, for a first look")
 	flags.StringVar(&p.config.Dir, "dir", "", "the folder to make the stores in (default: the temporary folder)")
-	flags.StringVar(&p.profile, "cpuprofile", "", "write a profile of the processor to this file")
+	flags.StringVar(&p.profile, "cpuprofile", "", "write a profile of the processor to this file, and those of servers beside it")
 	flags.Usage = func() { usage(flags, p.config) }
 	if err := flags.Parse(args); err != nil {
 		return p, err
@@ -92,6 +99,9 @@ func (p plan) run(ctx context.Context, w io.Writer) (ok bool, err error) {
 			return false, err
 		}
 		defer pprof.StopCPUProfile()
+		if err := os.Setenv(serveProfile, p.profile); err != nil {
+			return false, err
+		}
 	}
 	return p.config.Measure(ctx, w, p.names)
 }

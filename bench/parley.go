@@ -24,14 +24,15 @@ type chunk struct {
 }
 
 // newParley is Parley on a durable store: an agent that repeats what it is told,
-// and one contract that streams. Everything but the limit of requests per caller
-// is as it comes.
+// and one contract that streams. Everything but the limits of messages in a
+// conversation and of requests of one caller is as it comes.
 func newParley(ctx context.Context, folder, url string) (*backend, error) {
 	s, err := sqlite.Open(ctx, filepath.Join(folder, "parley.db"))
 	if err != nil {
 		return nil, err
 	}
 	echo := agent.New("echo",
+		agent.Spend(agent.Budget{Messages: 100_000}), // a long stream has many
 		agent.Handle(protocol.Chat(), func(_ context.Context, in protocol.Said) (protocol.Said, error) {
 			return protocol.Said{Text: "You said " + in.Text}, nil
 		}),

@@ -43,15 +43,13 @@ var undigested = [...]string{"attempt", "auth", "trace", "signatures", "content"
 
 // digestOf works on the members that came, never on a header written anew.
 func digestOf(members []strictjson.Member) Digest {
-	var room [len(memberNames)]strictjson.Member
-	kept := room[:0]
+	kept := make([]strictjson.Member, 0, len(members))
 	for _, m := range members {
 		if !slices.Contains(undigested[:], m.Name) {
 			kept = append(kept, m)
 		}
 	}
-	var bytes [2 << 10]byte
-	return sha256.Sum256(strictjson.AppendJoin(bytes[:0], kept))
+	return sha256.Sum256(strictjson.Join(kept))
 }
 
 // Header returns a deep copy of every member but the content. An absent protocol reads as [DefaultProtocol].
@@ -77,20 +75,27 @@ func (e *Envelope) Resend(attempt int, auth string) *Envelope {
 	again.header.Auth = auth
 	again.members = make([]strictjson.Member, 0, len(e.members)+1)
 	for _, m := range e.members {
-		if m.Name != "attempt" && m.Name != "auth" {
+		switch m.Name {
+		case "auth":
+		case "attempt":
+			again.members = append(again.members, strictjson.Member{Name: m.Name, Value: []byte(strconv.Itoa(again.header.Attempt))})
+			if auth != "" { // it comes next in the canonical order
+				again.members = append(again.members, strictjson.Member{Name: "auth", Value: []byte(`"` + auth + `"`)})
+			}
+		default:
 			again.members = append(again.members, m)
 		}
-	}
-	number := []byte(strconv.Itoa(again.header.Attempt))
-	again.members = append(again.members, strictjson.Member{Name: "attempt", Value: number})
-	if auth != "" {
-		again.members = append(again.members, strictjson.Member{Name: "auth", Value: []byte(`"` + auth + `"`)})
 	}
 	return &again
 }
 
 // WithoutAuth returns the same message without its token: what a log may keep.
-func (e *Envelope) WithoutAuth() *Envelope { return e.Resend(e.header.Attempt, "") }
+func (e *Envelope) WithoutAuth() *Envelope {
+	if e.header.Auth == "" {
+		return e
+	}
+	return e.Resend(e.header.Attempt, "")
+}
 
 // ID returns the message id.
 func (e *Envelope) ID() string { return e.header.MessageID }
@@ -139,6 +144,38 @@ func (e *Envelope) ReplyBy() time.Time { return e.header.ReplyBy }
 
 // Attempt returns the attempt, from 1.
 func (e *Envelope) Attempt() int { return e.header.Attempt }
+
+// SenderGeneration returns when the sender's store was made or restored.
+func (e *Envelope) SenderGeneration() int64 { return e.header.SenderGeneration }
+
+// Hop returns the depth of delegation.
+func (e *Envelope) Hop() int { return e.header.Hop }
+
+// IdempotencyKey returns the key of the effect, empty if there is none.
+func (e *Envelope) IdempotencyKey() string { return e.header.IdempotencyKey }
+
+// Priority returns the hint of how urgent the message is, empty if there is none.
+func (e *Envelope) Priority() string { return e.header.Priority }
+
+// Trace returns the trace context.
+func (e *Envelope) Trace() Trace { return e.header.Trace }
+
+// Gather returns the gather that the message is part of, and whether it is part of one.
+func (e *Envelope) Gather() (Gather, bool) {
+	if e.header.Gather == nil {
+		return Gather{}, false
+	}
+	return *e.header.Gather, true
+}
+
+// Fences reports whether the message is the fence of a gather.
+func (e *Envelope) Fences() bool { return e.header.Fence != nil }
+
+// Extension returns a copy of an extension's value, and whether the message has it.
+func (e *Envelope) Extension(uri string) (value []byte, ok bool) {
+	x, ok := e.header.Extensions[uri]
+	return bytes.Clone(x.Value), ok
+}
 
 // Auth returns the token, empty if there is none.
 func (e *Envelope) Auth() string { return e.header.Auth }

@@ -148,7 +148,7 @@ func gathering(v View, e *envelope.Envelope) *Violation {
 	if v.Exchange == nil || v.Exchange.Gather == "" || e.Act() != envelope.Inform || e.Status() == envelope.Cancelled {
 		return nil
 	}
-	if g := e.Header().Gather; g != nil && g.ID == v.Exchange.Gather {
+	if g, ok := e.Gather(); ok && g.ID == v.Exchange.Gather {
 		return nil
 	}
 	return mismatch(Reject, "/gather/id", "the gather of this exchange", "")
@@ -161,7 +161,7 @@ func mismatch(a Answer, pointer, want, got string) *Violation {
 
 func generation(v View, e *envelope.Envelope) *Violation {
 	x := v.Exchange
-	if x == nil || x.PeerGeneration == 0 || e.Header().SenderGeneration == x.PeerGeneration {
+	if x == nil || x.PeerGeneration == 0 || e.SenderGeneration() == x.PeerGeneration {
 		return nil
 	}
 	return &Violation{Rule: "generation", Answer: Deny, Code: envelope.CodePermanent, Reason: ReasonStaleGeneration,
@@ -278,7 +278,7 @@ func hops(v View, e *envelope.Envelope) *Violation {
 	if limit == 0 {
 		limit = HopLimit
 	}
-	if !opens(v, e) || e.Header().Hop <= limit {
+	if !opens(v, e) || e.Hop() <= limit {
 		return nil
 	}
 	return &Violation{Rule: "hop", Answer: Decline, Code: envelope.CodePermanent, Reason: ReasonHopLimit, Pointer: "/hop"}
@@ -288,7 +288,7 @@ func legality(v View, e *envelope.Envelope) *Violation {
 	if mutant.Legality {
 		return nil
 	}
-	x := protocol.Open(e.Header().Protocol, e.Conversation(), v.Self, e.Sender(), protocol.Participant)
+	x := protocol.Open(e.Protocol(), e.Conversation(), v.Self, e.Sender(), protocol.Participant)
 	if v.Exchange != nil {
 		x = *v.Exchange
 	}

@@ -35,7 +35,6 @@ func content(v View, e *envelope.Envelope) *Violation {
 }
 
 func contentFault(v View, e *envelope.Envelope) *Violation {
-	h := e.Header()
 	fixed := map[envelope.Performative]string{
 		envelope.Agree:   protocol.AgreeSchema,
 		envelope.Refuse:  protocol.RefusalSchema,
@@ -48,10 +47,10 @@ func contentFault(v View, e *envelope.Envelope) *Violation {
 	if e.Act() == envelope.Inform && e.Status() == envelope.Cancelled {
 		return empty(e, protocol.CancelSchema)
 	}
-	if h.Fence != nil {
+	if e.Fences() {
 		return match(e, fenceNote().own, fenceNote().newer, protocol.FenceSchema)
 	}
-	capability := h.Capability
+	capability := e.Capability()
 	if v.Exchange != nil && v.Exchange.Capability != "" {
 		capability = v.Exchange.Capability
 	}
@@ -65,9 +64,9 @@ func contentFault(v View, e *envelope.Envelope) *Violation {
 		return &Violation{Rule: "contract", Code: envelope.CodeValidation, Reason: ReasonUnsupportedVersion,
 			Pointer: "/capability", Want: "a contract of this agent", Got: capability}
 	}
-	if h.Protocol != c.Protocol {
+	if e.Protocol() != c.Protocol {
 		return &Violation{Rule: "contract", Code: envelope.CodeValidation, Reason: ReasonUnsupportedProtocol,
-			Pointer: "/protocol", Want: c.Protocol, Got: h.Protocol}
+			Pointer: "/protocol", Want: c.Protocol, Got: e.Protocol()}
 	}
 	name, s := c.Carries(protocol.Utterance{Performative: e.Act(), Status: e.Status()})
 	if s == nil {

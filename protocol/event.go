@@ -32,7 +32,7 @@ func word(e *envelope.Envelope) string {
 	if r := e.ReceiptKind(); r != "" {
 		return string(r)
 	}
-	if e.Act() == envelope.Inform && e.Header().Fence != nil {
+	if e.Act() == envelope.Inform && e.Fences() {
 		return fence
 	}
 	return Utterance{Performative: e.Act(), Status: e.Status()}.word()

@@ -112,10 +112,9 @@ func recordReceived(x Exchange, now time.Time, in Input) Exchange {
 
 // fixed notes what the opening act fixes.
 func fixed(x Exchange, e *envelope.Envelope) Exchange {
-	h := e.Header()
-	x.Opening, x.ReplyBy, x.Capability = e.ID(), e.ReplyBy(), h.Capability
-	if h.Gather != nil {
-		x.Gather = h.Gather.ID
+	x.Opening, x.ReplyBy, x.Capability = e.ID(), e.ReplyBy(), e.Capability()
+	if g, ok := e.Gather(); ok {
+		x.Gather = g.ID
 	}
 	return x
 }
@@ -147,7 +146,7 @@ func consume(x Exchange, in Input) Exchange {
 		return x
 	}
 	if x.PeerGeneration == 0 {
-		x.PeerGeneration = e.Header().SenderGeneration
+		x.PeerGeneration = e.SenderGeneration()
 	}
 	if e.Act() == envelope.Cancel {
 		x.Closed = true

@@ -32,9 +32,9 @@ func (g Gate) String() string {
 	return fmt.Sprintf("GATE %s %.2f %.2f %s", g.Name, g.Value, g.Target, verdict)
 }
 
-// median is the middle of the values, the mean of the two middle ones if their
+// Median is the middle of the values, the mean of the two middle ones if their
 // number is even, and no number if there are none.
-func median(values []float64) float64 {
+func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
@@ -60,5 +60,10 @@ func ratios(of, to []float64) []float64 {
 
 // Ratio is the gate that the median of the rounds' ratios is at least target.
 func Ratio(name string, of, to []float64, target float64) Gate {
-	return Gate{Name: name, Value: median(ratios(of, to)), Target: target}
+	return Gate{Name: name, Value: Median(ratios(of, to)), Target: target}
+}
+
+// AtMost is the gate that the median of the rounds' ratios is no more than target.
+func AtMost(name string, of, to []float64, target float64) Gate {
+	return Gate{Name: name, Value: Median(ratios(of, to)), Target: target, AtMost: true}
 }

@@ -15,18 +15,18 @@ func TestTheMedianIsTheMiddleWhateverTheOrder(t *testing.T) {
 		{[]float64{4, 1, 3, 2}, 2.5},
 		{[]float64{100, 1, 1, 1, 1}, 1},
 	} {
-		if got := median(c.values); got != c.want {
+		if got := Median(c.values); got != c.want {
 			t.Errorf("median of %v is %v, want %v", c.values, got, c.want)
 		}
 	}
-	if got := median(nil); !math.IsNaN(got) {
+	if got := Median(nil); !math.IsNaN(got) {
 		t.Errorf("median of nothing is %v", got)
 	}
 }
 
 func TestTheMedianLeavesItsValuesInOrder(t *testing.T) {
 	values := []float64{3, 1, 2}
-	median(values)
+	Median(values)
 	if values[0] != 3 || values[1] != 1 || values[2] != 2 {
 		t.Error(values)
 	}

@@ -49,8 +49,8 @@ var growth = Benchmark{
 		least, most := stores[0], stores[len(stores)-1]
 		sizes := fmt.Sprintf("%d-to-%d", r.Stored[len(stores)-1], r.Stored[0])
 		return []Gate{
-			{Name: "growth-cpu-" + sizes, Value: median(ratios(most.cpu, least.cpu)), Target: maxGrowth, AtMost: true},
-			{Name: "growth-time-" + sizes, Value: median(ratios(most.wall, least.wall)), Target: maxGrowth, AtMost: true},
+			{Name: "growth-cpu-" + sizes, Value: Median(ratios(most.cpu, least.cpu)), Target: maxGrowth, AtMost: true},
+			{Name: "growth-time-" + sizes, Value: Median(ratios(most.wall, least.wall)), Target: maxGrowth, AtMost: true},
 		}, nil
 	},
 }

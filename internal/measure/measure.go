@@ -37,19 +37,22 @@ type Scale struct {
 	// Open is how many idle conversations a host has open, Answered how many
 	// of them are then answered.
 	Open, Answered int
+	// Chunks are the lengths of streams, the shortest first: what takes sixteen
+	// times as many chunks as another is compared with it.
+	Chunks []int
 }
 
 // Full is the scale of the published figures. It takes some minutes.
 func Full() Scale {
 	return Scale{Callers: 64, Rounds: 9, Window: time.Second, Stored: []int{10_000, 100_000, 1_000_000}, Messages: 500,
-		Open: 100_000, Answered: 1000}
+		Open: 100_000, Answered: 1000, Chunks: []int{100, 400, 1600, 6400}}
 }
 
 // Quick is for a first look: shorter turns, and nothing larger than 10^5
 // messages and 10^4 conversations. The names of the gates say so.
 func Quick() Scale {
 	return Scale{Callers: 64, Rounds: 3, Window: 500 * time.Millisecond, Stored: []int{10_000, 100_000}, Messages: 500,
-		Open: 10_000, Answered: 200}
+		Open: 10_000, Answered: 200, Chunks: []int{50, 100, 800, 1600}}
 }
 
 // Config says what is measured and where.

@@ -37,7 +37,7 @@ var readersCost = Benchmark{
 		}
 		r.Printf("alone         %.0f messages/s", found[0])
 		r.Printf("with readers  %.0f messages/s beside %.0f reads/s", found[1], reads)
-		return []Gate{{Name: "readers-cost", Value: 1 - median(ratios(found[1], found[0])), Target: 0.2, AtMost: true}}, nil
+		return []Gate{{Name: "readers-cost", Value: 1 - Median(ratios(found[1], found[0])), Target: 0.2, AtMost: true}}, nil
 	},
 }
 

@@ -92,16 +92,11 @@ func Join(members []Member) []byte {
 	for _, m := range members {
 		size += len(m.Name) + len(m.Value) + 4
 	}
-	return AppendJoin(make([]byte, 0, size), members)
-}
-
-// AppendJoin is Join onto the end of out.
-func AppendJoin(out []byte, members []Member) []byte {
 	order := func(a, b Member) int { return compareUTF16(a.Name, b.Name) }
 	if !slices.IsSortedFunc(members, order) {
 		members = slices.SortedFunc(slices.Values(members), order)
 	}
-	out = append(out, '{')
+	out := append(make([]byte, 0, size), '{')
 	for i, m := range members {
 		if i > 0 {
 			out = append(out, ',')

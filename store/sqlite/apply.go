@@ -96,6 +96,8 @@ func (w *writer) putExchange(ctx context.Context, x exchangeRow) error {
 	stmt := w.stmt.insertExchange
 	if x.version != 0 {
 		stmt = w.stmt.updateExchange
+	} else if err := w.firstUnder(ctx, task{x.Owner, x.kept.Task}); err != nil {
+		return fmt.Errorf("%s: what is under its task: %w", x, err)
 	}
 	written, err := exec(ctx, stmt, x.values...)
 	if err == nil && !written {
@@ -109,6 +111,19 @@ func (w *writer) putExchange(ctx context.Context, x exchangeRow) error {
 	}
 	w.changes.exchange(x)
 	return nil
+}
+
+// firstUnder notes that nothing is under a task yet, if so: who asks what is there
+// need then not look for it.
+func (w *writer) firstUnder(ctx context.Context, t task) error {
+	if t.name == "" || w.changes.now(t) != nil {
+		return nil
+	}
+	found, err := exists(ctx, w.stmt.underTask, t.owner, t.name)
+	if err == nil && !found {
+		w.changes.set(t, []store.Key(nil), keyBytes)
+	}
+	return err
 }
 
 // putTimers leaves alone what stays as it is: most steps move no timer, and

@@ -120,10 +120,12 @@ func empty(t *testing.T, w *writer) {
 		run(t, w, "DELETE FROM "+table)
 	}
 	w.heads.forget()
+	w.recent = recent{}
 }
 
 func TestABatchIsAnsweredAndStoredAsOneByOne(t *testing.T) {
 	together, alone := unrun(t), unrun(t)
+	q := reading(t, together)
 	seen := map[string]int{}
 	rapid.Check(t, func(r *rapid.T) {
 		empty(t, together)
@@ -139,6 +141,7 @@ func TestABatchIsAnsweredAndStoredAsOneByOne(t *testing.T) {
 		}
 		for batch := range slices.Chunk(sets, rapid.IntRange(2, 24).Draw(r, "batch")) {
 			got = append(got, served(r, together, batch)...)
+			agrees(t, together, q)
 		}
 		if !reflect.DeepEqual(got, want) {
 			r.Fatalf("answers:\n got %q\nwant %q", got, want)

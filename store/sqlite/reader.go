@@ -22,6 +22,9 @@ func (s *Store) read(ctx context.Context, do func() error) error {
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
+		if s.writer != nil {
+			s.writer.reads.Add(1)
+		}
 		return do()
 	case <-ctx.Done():
 		return ctx.Err()
@@ -128,7 +131,10 @@ func (s *Store) Exchanges(ctx context.Context, owner, conversation string) ([]st
 	if conversation == "" {
 		return many(ctx, s, "the live exchanges of "+owner, s.query.live, scanExchange, owner)
 	}
-	return many(ctx, s, "the exchanges of conversation "+conversation, s.query.inConversation, scanExchange, owner, conversation)
+	what := "the exchanges of conversation " + conversation
+	return listed(ctx, s, talk{owner, conversation}, what, func() ([]store.Exchange, error) {
+		return many(ctx, s, what, s.query.inConversation, scanExchange, owner, conversation)
+	})
 }
 
 // Children implements store.Store. They come in the order in which they were

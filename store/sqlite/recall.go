@@ -53,22 +53,48 @@ func recall[K, T any](ctx context.Context, s *Store, what func() string, k K, ow
 	return found, err
 }
 
-// under lists the exchanges under a task if all are remembered, with its keys in
-// their order.
-func (r *recent) under(t task) (found []store.Exchange, ok bool) {
+// together lists the exchanges whose keys are remembered under k, a task or a talk,
+// if all of them are remembered too.
+func (r *recent) together(k any) (found []store.Exchange, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	list, _ := r.find(t)
+	list, _ := r.find(k)
 	keys, ok := list.([]store.Key)
-	for _, k := range keys {
-		value, _ := r.find(k)
+	for _, one := range keys {
+		value, _ := r.find(one)
 		x, known := value.(store.Exchange)
-		if !known || x.Task != t.name { // it has left
+		if t, isTask := k.(task); !known || isTask && x.Task != t.name { // it has left
 			return nil, false
 		}
 		found = append(found, own(x))
 	}
 	return found, ok
+}
+
+// listed is many for exchanges that belong together, with what the store remembers
+// of them under k, and remembers which they are.
+func listed[K task | talk](ctx context.Context, s *Store, k K, what string, read func() ([]store.Exchange, error)) ([]store.Exchange, error) {
+	if _, _, err := recalled(ctx, s, k, same[[]store.Key]); err != nil {
+		return nil, fmt.Errorf("list %s: %w", what, err)
+	}
+	if s.writer == nil {
+		return read()
+	}
+	if found, ok := s.writer.recent.together(k); ok {
+		return found, nil
+	}
+	learned := s.writer.recent.look(k)
+	found, err := read()
+	if err != nil {
+		learned(nil, 0)
+		return nil, err
+	}
+	keys := make([]store.Key, len(found))
+	for i, x := range found {
+		keys[i] = x.Key
+	}
+	learned(keys, keyBytes*(len(keys)+1))
+	return found, nil
 }
 
 // after are the entries behind an index, at most limit of them, as the caller's

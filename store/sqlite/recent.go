@@ -17,8 +17,8 @@ const keptBytes = 2 << 20
 // wherever it comes. What becomes of a record that cannot be told from here is not
 // remembered.
 //
-// Keys are of the types store.Key, store.InboxKey, store.EffectKey, chain and
-// task. A value is what a read returns, or absent.
+// Keys are of the types store.Key, store.InboxKey, store.EffectKey, chain, task and
+// talk. A value is what a read returns, or absent.
 type recent struct {
 	mu         sync.Mutex
 	young, old map[any]memory
@@ -39,8 +39,12 @@ type memory struct {
 // absent: there is no such record.
 type absent struct{}
 
-// task names what is under a task: the keys of exchanges.
-type task struct{ owner, name string }
+// task and talk name what is under a task and in a conversation: the keys of
+// exchanges, in the order in which they are listed.
+type (
+	task struct{ owner, name string }
+	talk struct{ owner, conversation string }
+)
 
 // lookup is one or more reads of a record from the file at once.
 type lookup struct {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parley-agents/parley/protocol"
@@ -46,6 +47,15 @@ func (t tail) with(e store.Entry) tail {
 func (c *changes) exchange(x exchangeRow) {
 	before, known := c.now(x.Key).(store.Exchange)
 	c.set(x.Key, x.kept, exchangeBytes)
+	if in := (talk{x.Owner, x.Conversation}); x.version == 0 {
+		if keys, known := c.now(in).([]store.Key); known {
+			keys = append(slices.Clip(keys), x.Key)
+			slices.SortFunc(keys, func(a, b store.Key) int { return strings.Compare(a.Peer, b.Peer) })
+			c.set(in, keys, keyBytes*len(keys))
+		} else {
+			c.unknown(in)
+		}
+	}
 	if name := x.kept.Task; name != "" && !(known && before.Task == name) {
 		c.under(task{x.Owner, name}, x)
 	}

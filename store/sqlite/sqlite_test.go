@@ -17,7 +17,7 @@ import (
 func TestAFileIsAConformingStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Place {
 		path := filepath.Join(t.TempDir(), "parley.db")
-		return func() store.Store { return open(t, path) }
+		return func() store.Store { return compared(t, path) }
 	})
 }
 

@@ -52,6 +52,7 @@ type statements struct {
 	takeOver, inProgress                   *sql.Stmt
 
 	insertExchange, updateExchange, clearTimers, putTimer *sql.Stmt
+	underTask                                             *sql.Stmt
 	head, putBlob, append                                 *sql.Stmt
 	accept, settle, lease, accepted                       *sql.Stmt
 	dropUnsent, insertOutbox, deliver, posted             *sql.Stmt
@@ -92,6 +93,7 @@ func (s *statements) texts() []text {
 			correlation = ?, parent_conversation = ?, parent_peer = ?, final = ?, opened_ms = ?, ended_ms = ?,
 			moved_ms = ?, task = ?, mailbox = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
+		{&s.underTask, "SELECT 1 FROM exchange WHERE owner = ? AND task = ? AND task <> '' LIMIT 1"},
 		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
 		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <> excluded.at_ms`},

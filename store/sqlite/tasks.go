@@ -36,28 +36,10 @@ func (q *mailboxQueries) texts() []text {
 
 // Tasks implements store.Store.
 func (s *Store) Tasks(ctx context.Context, owner, name string) ([]store.Exchange, error) {
-	what, k := fmt.Sprintf("the exchanges of %s under task %s", owner, name), task{owner, name}
-	if _, _, err := recalled(ctx, s, k, same[[]store.Key]); err != nil {
-		return nil, fmt.Errorf("list %s: %w", what, err)
-	}
-	if s.writer == nil {
+	what := fmt.Sprintf("the exchanges of %s under task %s", owner, name)
+	return listed(ctx, s, task{owner, name}, what, func() ([]store.Exchange, error) {
 		return many(ctx, s, what, s.query.underTask, scanExchange, owner, name)
-	}
-	if found, ok := s.writer.recent.under(k); ok {
-		return found, nil
-	}
-	learned := s.writer.recent.look(k)
-	found, err := many(ctx, s, what, s.query.underTask, scanExchange, owner, name)
-	if err != nil {
-		learned(nil, 0)
-		return nil, err
-	}
-	keys := make([]store.Key, len(found))
-	for i, x := range found {
-		keys[i] = x.Key
-	}
-	learned(keys, keyBytes*(len(keys)+1))
-	return found, nil
+	})
 }
 
 // Mailboxes implements store.Store. What it costs grows with what it lists,
