@@ -1,7 +1,6 @@
 package a2a
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,10 +39,12 @@ func (s *service) takeForeign(ctx context.Context, c wire.Call, m *wire.Message,
 		return store.Exchange{}, err
 	}
 	id := foreignID(caller, m.MessageID)
-	// What is read here decides what is sealed: one message at a time, and one on
-	// a task.
-	unlock := s.locks.lock(cmp.Or(m.TaskID, id))
-	defer unlock()
+	// What is read here decides what is sealed: one message under an id at a time,
+	// and one on a task.
+	defer s.locks.lock(id)()
+	if m.TaskID != "" {
+		defer s.locks.lock(m.TaskID)()
+	}
 	if x, err := s.earlier(ctx, caller, id, kept, m); err != nil || x != nil {
 		if err != nil {
 			return store.Exchange{}, err
@@ -59,21 +60,28 @@ func (s *service) takeForeign(ctx context.Context, c wire.Call, m *wire.Message,
 // foreignID is the envelope's id of a foreign message.
 func foreignID(sender, messageID string) string { return envelope.DerivedID(sender, messageID) }
 
+// conversationOf is the conversation that a foreign message opens.
+func conversationOf(id string) string { return envelope.DerivedID("conversation", id) }
+
 // earlier is the exchange that the message was taken into before, nil if it was
 // not. Another message under the same id is refused.
 func (s *service) earlier(ctx context.Context, caller, id string, kept original, m *wire.Message) (*store.Exchange, error) {
+	// What has opened a task is known for as long as the task is, which may be
+	// longer than the inbox remembers.
+	k := store.Key{Owner: s.uri, Conversation: conversationOf(id), Peer: caller}
 	row, err := s.host.Store().Inbox(ctx, store.InboxKey{Recipient: s.uri, Sender: caller, MessageID: id})
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		if m.TaskID == "" {
-			return nil, nil
-		}
-		return s.noted(ctx, caller, id, kept, m)
-	case err != nil:
+	case err == nil:
+		k.Conversation = row.Conversation
+	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
+	case m.TaskID != "":
+		return s.noted(ctx, caller, id, kept, m)
 	}
-	k := store.Key{Owner: s.uri, Conversation: row.Conversation, Peer: caller}
 	entry, err := s.host.Store().Message(ctx, k, store.Received, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +156,7 @@ func (s *service) openForeign(ctx context.Context, c wire.Call, caller, id strin
 		}
 		within = subscribedWithin
 	}
-	conversation := envelope.DerivedID("conversation", id)
+	conversation := conversationOf(id)
 	h := s.foreignHeader(caller, conversation, s.host.Now(), c)
 	h.Performative, h.Protocol = envelope.Request, what.contract.Protocol
 	h.Schema, h.Capability = what.contract.Name.Input(), what.contract.Name.Capability()

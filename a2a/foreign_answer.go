@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/envelope"
@@ -49,7 +50,8 @@ func (s *service) answer(ctx context.Context, c wire.Call, q store.Exchange, id 
 	return s.accept(ctx, q.Peer, q.Task, h, content)
 }
 
-// answerTo is the content of the answer to a question that a message gives.
+// answerTo is the content of the answer to a question that a message gives. One
+// that the question's asker would refuse is none.
 func answerTo(q protocol.QuestionAsked, m *wire.Message) ([]byte, error) {
 	var data json.RawMessage
 	var text []string
@@ -66,6 +68,7 @@ func answerTo(q protocol.QuestionAsked, m *wire.Message) ([]byte, error) {
 	said := strings.Join(text, "\n")
 	var a protocol.QuestionAnswered
 	want := ""
+	fits := true
 	switch {
 	case len(q.Choices) > 0:
 		a.Choice, want = chosen(q.Choices, data, said), "one of the choices: "+strings.Join(q.Choices, ", ")
@@ -73,19 +76,28 @@ func answerTo(q protocol.QuestionAsked, m *wire.Message) ([]byte, error) {
 		if data == nil {
 			data = json.RawMessage(said)
 		}
-		a.Value, want = string(data), "a value that fits the schema of the question"
-		if s, err := schema.Parse([]byte(q.Schema)); err != nil || s.Validate(data) != nil {
-			return nil, invalid("message.parts", "must be "+want)
-		}
+		s, err := schema.Parse([]byte(q.Schema))
+		fits = err == nil && s.Validate(data) == nil
+		a.Value, want = string(data), "a value that fits the schema of the question, of at most 65536 characters"
 	default:
-		a.Text, want = protocol.Text(said), "text"
+		fits = data == nil
+		a.Text, want = protocol.Text(said), "text of 1 to 16384 characters"
 	}
-	if q.Admits(a) != nil {
+	content, err := schema.Encode(answerSchema(), a)
+	if !fits || err != nil || q.Admits(a) != nil {
 		return nil, invalid("message.parts", "must be "+want)
 	}
-	content, err := json.Marshal(a)
-	return content, err
+	return content, nil
 }
+
+// answerSchema is what an answer is held to by who asked.
+var answerSchema = sync.OnceValue(func() *schema.Schema {
+	s, err := schema.For[protocol.QuestionAnswered](protocol.Question.Name().Result())
+	if err != nil {
+		panic(err) // a type of the module's own
+	}
+	return s
+})
 
 // chosen is the choice that the client means, "" if none.
 func chosen(choices []string, data json.RawMessage, said string) string {

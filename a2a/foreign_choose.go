@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/guard/schema"
+	"github.com/parley-agents/parley/internal/strictjson"
 	"github.com/parley-agents/parley/protocol"
 )
 
@@ -84,7 +86,11 @@ func offered(c *guard.Contract) bool {
 func accepting(contracts []*guard.Contract, data json.RawMessage) (wanted, error) {
 	var fit []*guard.Contract
 	for _, c := range contracts {
-		if c.Input.Validate(data) == nil {
+		err := c.Input.Validate(data)
+		if _, unreadable := errors.AsType[*strictjson.Error](err); unreadable { // by any of them
+			return wanted{}, unkept("message.parts.data", err)
+		}
+		if err == nil {
 			fit = append(fit, c)
 		}
 	}

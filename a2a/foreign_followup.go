@@ -23,7 +23,7 @@ func (s *service) followUp(ctx context.Context, c wire.Call, caller, id string, 
 		return none, invalid("message.contextId", "is not the context of the task")
 	}
 	if x.State.Done() {
-		return none, wire.Errorf(wire.UnsupportedOperation, "the task has ended and takes no more messages")
+		return none, errEnded
 	}
 	question, err := s.questionOf(ctx, x)
 	if err != nil {
@@ -41,12 +41,16 @@ func (s *service) followUp(ctx context.Context, c wire.Call, caller, id string, 
 	}
 	switch err := s.host.Note(ctx, x.Key, id, note); {
 	case errors.Is(err, agent.ErrEnded):
-		return none, wire.Errorf(wire.UnsupportedOperation, "the task has ended and takes no more messages")
+		return none, errEnded
+	case errors.Is(err, store.ErrNotFound):
+		return none, noTask(m.TaskID)
 	case err != nil && !errors.Is(err, store.ErrDuplicate):
 		return none, refused(err)
 	}
 	return x, nil
 }
+
+var errEnded = wire.Errorf(wire.UnsupportedOperation, "the task has ended and takes no more messages")
 
 // questionOf is the open question about the exchange, nil if there is none.
 func (s *service) questionOf(ctx context.Context, x store.Exchange) (*store.Exchange, error) {

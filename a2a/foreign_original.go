@@ -4,7 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/envelope"
@@ -31,7 +34,7 @@ type original struct {
 func originalOf(m *wire.Message) (original, error) {
 	canonical, err := strictjson.Canonical(wire.Encode(m), strictjson.Limits{Bytes: 8 << 20, Depth: 64, StringBytes: 8 << 20, Nodes: 100_000})
 	if err != nil {
-		return original{}, invalid("message", "cannot be kept: "+err.Error())
+		return original{}, unkept("message", err)
 	}
 	sum := sha256.Sum256(canonical)
 	o := original{Digest: hex.EncodeToString(sum[:]), Message: canonical}
@@ -45,6 +48,22 @@ func originalOf(m *wire.Message) (original, error) {
 		return original{}, invalid("message", fmt.Sprintf("must have at most %d bytes beside its parts", maxOriginal))
 	}
 	return o, nil
+}
+
+// unkept tells what of a client's JSON nobody here could keep as it is.
+func unkept(field string, err error) error {
+	strict, ok := errors.AsType[*strictjson.Error](err)
+	if !ok {
+		return err
+	}
+	for at := range strings.SplitSeq(strings.TrimPrefix(strict.Pointer, "/"), "/") {
+		if _, err := strconv.ParseUint(at, 10, 32); err == nil {
+			field += "[" + at + "]"
+		} else if at != "" {
+			field += "." + at
+		}
+	}
+	return invalid(field, "expected "+strict.Want+", got "+strict.Got)
 }
 
 // same reports whether the other message is this one.

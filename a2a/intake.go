@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/store"
 )
@@ -96,7 +97,8 @@ func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequ
 // settled reports whether a blocking call has its answer.
 func settled(state wire.TaskState) bool { return state.Terminal() || state.Interrupted() }
 
-// await waits until the task stands where enough says that it is enough.
+// await waits until the task stands where enough says that it is enough, ctx ends
+// or the host stops.
 func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.TaskState) bool) (store.Exchange, error) {
 	for {
 		moved, release := s.host.Follow(x.Owner, x.Task)
@@ -109,6 +111,8 @@ func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.
 		case <-moved:
 		case <-ctx.Done():
 			err = context.Cause(ctx)
+		case <-s.down:
+			err = errGoingDown
 		}
 		release()
 		if err != nil {
@@ -128,6 +132,9 @@ func refused(err error) error {
 		return &wire.Error{Kind: wire.InvalidParams, Field: "message.metadata", Message: "the envelope is for another agent"}
 	case errors.Is(err, store.ErrFull):
 		return wire.Errorf(wire.Unavailable, "the agent cannot keep anything more now")
+	}
+	if told, ok := errors.AsType[*agent.Decision](err); ok && told.Code == envelope.CodeCapacity {
+		return wire.Errorf(wire.Overloaded, "the task takes no more messages")
 	}
 	return err
 }

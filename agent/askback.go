@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
 )
 
 // ErrQuestionOpen: the exchange has a question that waits for its answer.
@@ -92,8 +94,13 @@ func (j *job) askBack(ctx context.Context, q *question) (answer []byte, conversa
 	if err != nil {
 		return nil, "", fmt.Errorf("reading what was asked: %w", err)
 	}
+	// A run after a crash goes through what was asked before: that is no other
+	// question, whatever is open now.
+	if slices.ContainsFunc(children, func(x store.Exchange) bool { return x.Conversation == conversation }) {
+		children = nil
+	}
 	for _, x := range children {
-		if !asksBack(x.State.Capability) || x.State.Done() || x.Conversation == conversation {
+		if !asksBack(x.State.Capability) || x.State.Done() {
 			continue
 		}
 		if x.State.Cancel == "" {

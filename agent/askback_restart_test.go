@@ -159,3 +159,45 @@ func TestARunThatAsksSomethingElseFindsTheQuestionOfTheRunBeforeOpen(t *testing.
 		}
 	})
 }
+
+func TestARunThatGoesThroughAnsweredQuestionsComesToTheOneThatIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		why := protocol.QuestionAsked{Text: "Why?"}
+		open2 := make(chan struct{})
+		planner := forthcoming(func(ctx context.Context, q protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
+			if len(q.Choices) > 0 {
+				return protocol.QuestionAnswered{Choice: "aisle"}, nil
+			}
+			select {
+			case <-open2:
+			case <-ctx.Done():
+			}
+			return protocol.QuestionAnswered{Text: "because"}, nil
+		})
+		flights := func() *agent.Agent {
+			return answers(func(ctx context.Context, _ Seat) (Booking, error) {
+				first, err := agent.AskBack(ctx, which)
+				if err != nil {
+					return Booking{}, err
+				}
+				second, err := agent.AskBack(ctx, why)
+				return Booking{first.Choice + " " + string(second.Text)}, err
+			})
+		}
+		path := filepath.Join(t.TempDir(), "b.db")
+		a := begin(t, nil, nil, planner)
+		b := begin(t, nil, open(t, path), flights())
+		agent.Introduce(a, b)
+		q := ask(t, planner, "flights", look, seat, agent.Within(10*time.Minute))
+		at(time.Second)
+		if err := b.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		agent.Introduce(a, beginWith(t, nil, open(t, path), []*agent.Host{a}, flights()))
+		at(time.Second)
+		close(open2)
+		if out, err := q.wait(); err != nil || out.Reference != "aisle because" {
+			t.Errorf("Ask = %v, %v", out, err)
+		}
+	})
+}
