@@ -1,18 +1,23 @@
 package trip
 
-import "github.com/parley-agents/parley/agent"
+import (
+	"errors"
 
-// Kill drops every host where it stands, as the death of the process would.
+	"github.com/parley-agents/parley/agent"
+)
+
+// Kill drops every host where it stands, as the death of all processes would.
 func (w *World) Kill() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-	for _, kill := range []func() error{w.planner.Kill, w.flights.Kill, w.hotels.Kill} {
-		if err := kill(); err != nil {
-			return err
-		}
+	errs := []error{w.planner.Kill()}
+	for _, d := range w.desks {
+		d.mu.Lock()
+		d.leave = true
+		l := d.now
+		d.mu.Unlock()
+		errs = append(errs, l.Kill())
+		<-d.ended
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Ordered is how many orders the planner's model has placed.
