@@ -91,6 +91,7 @@ func (d *desk) begin() (*life, error) {
 func (d *desk) arrived(l *life) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.log.Info("a supplier is ready", "supplier", d.part.Name, "pid", l.PID(), "url", d.url())
 	if n := len(d.ends); n > 0 {
 		d.ends[n-1].Next = l.PID()
 		return
