@@ -20,6 +20,23 @@ func (w *World) Kill() error {
 	return errors.Join(errs...)
 }
 
+// KillSupplier drops a supplier where it stands, and returns when it has ended.
+func (w *World) KillSupplier(name string) error {
+	for _, d := range w.desks {
+		if d.part.Name != name {
+			continue
+		}
+		d.mu.Lock()
+		l := d.now
+		d.mu.Unlock()
+		if err := l.Kill(); err != nil {
+			return err
+		}
+		<-l.gone
+	}
+	return nil
+}
+
 // Ordered is how many orders the planner's model has placed.
 func (w *World) Ordered() int {
 	w.orders.mu.Lock()

@@ -18,7 +18,7 @@ import (
 // held up until the answer has been seen and lost, so it is the stored answer
 // that comes back.
 type lossy struct {
-	next       http.RoundTripper
+	next       *http.Transport
 	capability string
 
 	mu       sync.Mutex
@@ -33,6 +33,9 @@ func newLossy(capability string) *lossy {
 	over.Proxy = nil
 	return &lossy{next: over, capability: capability, answered: make(chan struct{})}
 }
+
+// CloseIdleConnections is what http.Client asks of the way that it takes.
+func (l *lossy) CloseIdleConnections() { l.next.CloseIdleConnections() }
 
 var errLost = errors.New("the network lost it")
 
