@@ -7,7 +7,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -299,6 +301,39 @@ func TestACardIsReadAgainFromTimeToTimeAndOnlyIfItHasChanged(t *testing.T) {
 			t.Errorf("the new one was read %d times", reads-1)
 		}
 	})
+}
+
+// The server of the agent waits for them when it is to end.
+func TestAHostThatStopsLeavesNoConnectionOpen(t *testing.T) {
+	var server *httptest.Server
+	server = httptest.NewUnstartedServer(showing(func() []byte {
+		return aCard(t, flights, keyed(1), func(c *wire.AgentCard) { c.SupportedInterfaces[0].URL = server.URL })
+	}))
+	closed := make(chan struct{}, 1)
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	server.Start()
+	defer server.Close()
+	host := agent.NewHost(agent.Config{Store: memory.New()}, agent.New("planner"))
+	if err := host.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Dial(t.Context(), server.URL, DialConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host.Connect(p.Link())
+	if err := host.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-closed:
+	case <-time.After(time.Minute): // the client's own time for it is longer
+		t.Error("the connection is still open")
+	}
 }
 
 func TestTheCardOfAnAgentSaysWhatItAnswersAlwaysInTheSameWords(t *testing.T) {

@@ -89,6 +89,9 @@ func newReader(p *Peer, h *agent.Host) *reader {
 func (p *Peer) collect(ctx context.Context, h *agent.Host) {
 	r := newReader(p, h)
 	p.attach(r)
+	// The agent's server, when it is to end, waits for connections that were
+	// made and not used.
+	defer p.http.CloseIdleConnections()
 	defer p.detach(r)
 	if hook := p.cfg.Webhook; hook != nil {
 		defer hook.enter(r)()

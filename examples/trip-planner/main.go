@@ -1,5 +1,6 @@
 // Command trip-planner books a trip that was described in plain words: a
-// planner, a flights and a hotels agent negotiate it under protocol.
+// planner, a flights and a hotels agent negotiate it under protocol. Each is a
+// process of its own, and they speak A2A with each other.
 //
 //	go run ./examples/trip-planner "two of us from Helsinki to Lisbon on 12 March for 4 nights, under 900 euros"
 package main
@@ -14,10 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-agents/parley/examples/trip-planner/internal/supplier"
 	"github.com/parley-agents/parley/store"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == supplier.Command {
+		os.Exit(exitCode(os.Stderr, supply(os.Args[2:])))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	err := command(os.Stdin, os.Stdout).ExecuteContext(ctx)
@@ -27,7 +32,7 @@ func main() {
 	}
 }
 
-// errFailed is a trip that ended in failure and was reported as such.
+// errFailed is a failure that was reported already.
 var errFailed = errors.New("the trip was not booked")
 
 // exitCode says what went wrong and maps it to the exit codes of the CLI.

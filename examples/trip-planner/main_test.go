@@ -75,6 +75,14 @@ func TestTheJSONOutputHasEveryPromisedMember(t *testing.T) {
 			Key, Kind string
 			Times     int
 		} `json:"effects"`
+		Processes []struct {
+			Agent string
+			PID   int
+		} `json:"processes"`
+		Restarts []struct {
+			Agent, Ended string
+			PID, Next    int
+		} `json:"restarts"`
 		Usage map[string]int `json:"usage"`
 		Trace string         `json:"trace_id"`
 	}
@@ -94,6 +102,9 @@ func TestTheJSONOutputHasEveryPromisedMember(t *testing.T) {
 		if e.Key == "" || e.Times != 1 {
 			t.Errorf("effect %+v", e)
 		}
+	}
+	if len(r.Processes) != 3 || len(r.Restarts) != 2 {
+		t.Errorf("processes %+v, restarts %+v", r.Processes, r.Restarts)
 	}
 	data, err := os.ReadFile(transcript)
 	if err != nil || bytes.Count(data, []byte("\n")) < 20 {

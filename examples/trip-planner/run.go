@@ -86,7 +86,7 @@ func (r *run) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	o := trip.Options{Dir: dir, Model: model, Faults: faults, SupplierDelay: supplierDelay, Log: r.log()}
+	o := trip.Options{Dir: dir, Model: model, Faults: faults, SupplierDelay: supplierDelay, Log: logger(r.verbose), Verbose: r.verbose}
 	if r.interactive() {
 		r.answers, o.Answer = lines(r.stdin), r.answer
 	}
@@ -266,8 +266,9 @@ func (r *run) folder() (string, error) {
 	return filepath.Join(cache, "parley", "trip-planner"), nil
 }
 
-func (r *run) log() *slog.Logger {
-	if !r.verbose {
+// logger is where a process says what its host does.
+func logger(verbose bool) *slog.Logger {
+	if !verbose {
 		return slog.New(slog.DiscardHandler)
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, nil))

@@ -37,6 +37,10 @@ func printText(out io.Writer, r trip.Report) {
 		printTimeline(out, r)
 	}
 	printProtocol(out, r)
+	fmt.Fprintln(out, "\nProcesses")
+	for _, p := range r.Processes {
+		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("  %s: pid %d %s", p.Agent, p.PID, p.URL), " "))
+	}
 	fmt.Fprintf(out, "\nModel: %s, %d tokens in, %d out\n", r.Model, r.Usage.InputTokens, r.Usage.OutputTokens)
 	fmt.Fprintf(out, "Trace: %s\nConversation: %s\n", r.TraceID, r.Conversation)
 }
@@ -71,8 +75,10 @@ func printTimeline(out io.Writer, r trip.Report) {
 // printProtocol says what the rules did about accidents, without a model.
 func printProtocol(out io.Writer, r trip.Report) {
 	var did []string
+	for _, p := range r.Restarts {
+		did = append(did, fmt.Sprintf("the process of %s, pid %d, ended (%s); pid %d went on from its file", p.Agent, p.PID, p.Ended, p.Next))
+	}
 	for _, c := range []struct{ name, text string }{
-		{"restarts", "a host was dropped and reopened on its file: %d time(s)"},
 		{"resend", "a message was sent again under the same id: %d time(s)"},
 		{"duplicate", "a message that had come before was answered from the store: %d time(s)"},
 		{"repair", "a malformed reply of the model was repaired: %d time(s)"},

@@ -53,7 +53,7 @@ func attended(t *testing.T, dir string, model llm.Model, y *typist) *trip.World 
 	if model == nil {
 		model = llm.Rehearse(rehearsal.New(rehearsal.Options{Rules: rules.Planner()}))
 	}
-	w, err := trip.Open(t.Context(), trip.Options{Dir: dir, Model: model, Answer: y.Answer})
+	w, err := trip.Open(t.Context(), trip.Options{Launch: goroutines(t), Dir: dir, Model: model, Answer: y.Answer})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,38 @@
 package trip
 
-import "github.com/parley-agents/parley/agent"
+import (
+	"errors"
 
-// Kill drops every host where it stands, as the death of the process would.
+	"github.com/parley-agents/parley/agent"
+)
+
+// Kill drops every host where it stands, as the death of all processes would.
 func (w *World) Kill() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-	for _, kill := range []func() error{w.planner.Kill, w.flights.Kill, w.hotels.Kill} {
-		if err := kill(); err != nil {
+	errs := []error{w.planner.Kill()}
+	for _, d := range w.desks {
+		d.mu.Lock()
+		d.leave = true
+		l := d.now
+		d.mu.Unlock()
+		errs = append(errs, l.Kill())
+		<-d.ended
+	}
+	return errors.Join(errs...)
+}
+
+// KillSupplier drops a supplier where it stands, and returns when it has ended.
+func (w *World) KillSupplier(name string) error {
+	for _, d := range w.desks {
+		if d.part.Name != name {
+			continue
+		}
+		d.mu.Lock()
+		l := d.now
+		d.mu.Unlock()
+		if err := l.Kill(); err != nil {
 			return err
 		}
+		<-l.gone
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package trip_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -21,7 +22,7 @@ import (
 // scripted opens a trip planner whose model replies as it is told to.
 func scripted(t *testing.T, replies ...agenttest.Reply) *trip.World {
 	t.Helper()
-	w, err := trip.Open(t.Context(), trip.Options{Dir: t.TempDir(), Model: agenttest.NewScript(replies...)})
+	w, err := trip.Open(t.Context(), trip.Options{Launch: goroutines(t), Dir: t.TempDir(), Model: agenttest.NewScript(replies...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestAModelCannotOrderTwoFlightsInOneConversation(t *testing.T) {
 func TestAnInterruptedRunIsTakenUpAndNotRepeated(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *trip.World {
-		w, err := trip.Open(t.Context(), trip.Options{Dir: dir, SupplierDelay: 200 * time.Millisecond,
+		w, err := trip.Open(t.Context(), trip.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Launch: goroutines(t), Dir: dir, SupplierDelay: 200 * time.Millisecond,
 			Model: llm.Rehearse(rehearsal.New(rehearsal.Options{Rules: rules.Planner()}))})
 		if err != nil {
 			t.Fatal(err)

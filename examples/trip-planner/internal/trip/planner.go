@@ -3,6 +3,7 @@ package trip
 import (
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/contract"
+	"github.com/parley-agents/parley/examples/trip-planner/internal/supplier"
 )
 
 // prompt is all that the planner's model is told. It is written for a language
@@ -44,8 +45,11 @@ func (w *World) plannerAgent() *agent.Agent {
 	if w.opts.Answer != nil {
 		task, more = prompt+asking, []agent.Option{agent.MayAskBack()}
 	}
+	for _, d := range w.desks {
+		more = append(more, agent.Peer(d.part.Name, d.url()))
+	}
 	return agent.New("planner", append(more, agent.Model(w.opts.Model), agent.Answer(contract.PlanTrip, task),
-		agent.MayAsk("flights", contract.SearchFlight, contract.BookFlight),
-		agent.MayAsk("hotels", contract.SearchHotel, contract.BookHotel),
+		agent.MayAsk(supplier.Flights, contract.SearchFlight, contract.BookFlight),
+		agent.MayAsk(supplier.Hotels, contract.SearchHotel, contract.BookHotel),
 		agent.OfferWhen(w.offerOrders), agent.Around(agent.Layer{Act: w.order}), agent.Check(contract.PlanTrip, w.checkPlan))...)
 }

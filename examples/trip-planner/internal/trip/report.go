@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/contract"
+	"github.com/parley-agents/parley/examples/trip-planner/internal/supplier"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
@@ -25,19 +26,29 @@ type Report struct {
 	Question string `json:"question,omitempty"`
 	Error    string `json:"error,omitempty"`
 	// Unknown says that nobody knows what was booked: look, do not redo.
-	Unknown      bool       `json:"unknown,omitempty"`
-	Conversation string     `json:"conversation"`
-	Itinerary    *Itinerary `json:"itinerary,omitempty"`
-	Timeline     []Line     `json:"timeline"`
-	Effects      []Effect   `json:"effects"`
-	Usage        Usage      `json:"usage"`
-	TraceID      string     `json:"trace_id"`
-	Model        string     `json:"model"`
-	Notes        string     `json:"notes,omitempty"`
+	Unknown      bool              `json:"unknown,omitempty"`
+	Conversation string            `json:"conversation"`
+	Itinerary    *Itinerary        `json:"itinerary,omitempty"`
+	Timeline     []Line            `json:"timeline"`
+	Effects      []supplier.Effect `json:"effects"`
+	Usage        Usage             `json:"usage"`
+	TraceID      string            `json:"trace_id"`
+	Model        string            `json:"model"`
+	Notes        string            `json:"notes,omitempty"`
+	// Processes are where the agents run, Restarts those that ended meanwhile.
+	Processes []Where   `json:"processes"`
+	Restarts  []Restart `json:"restarts,omitempty"`
 	// Interrupted are requests of earlier processes that ended only now.
 	Interrupted []Ended `json:"interrupted,omitempty"`
 	// Protocol says what the rules did without asking a model.
 	Protocol map[string]int64 `json:"protocol"`
+}
+
+// Where is the process of an agent, and the address at which others reach it.
+type Where struct {
+	Agent string `json:"agent"`
+	PID   int    `json:"pid"`
+	URL   string `json:"url,omitempty"`
 }
 
 // Ended is how an interrupted request ended.
@@ -115,7 +126,12 @@ type Usage struct {
 // error of Plan, if it ended in one.
 func (w *World) Report(ctx context.Context, p contract.Plan, conversation string, planned error) (Report, error) {
 	r := Report{Status: p.Status, Question: string(p.Question), Conversation: conversation, Notes: string(p.Notes),
-		Itinerary: show(p.Itinerary), Effects: []Effect{}, Timeline: []Line{}, Protocol: w.counts()}
+		Itinerary: show(p.Itinerary), Effects: []supplier.Effect{}, Timeline: []Line{}}
+	r.Processes, r.Restarts = w.processes()
+	var err error
+	if r.Protocol, err = w.counts(ctx); err != nil {
+		return r, err
+	}
 	if planned != nil {
 		r.Status, r.Error = "failed", w.explain(planned)
 		_, r.Unknown = errors.AsType[*protocol.UnknownError](planned)
@@ -131,7 +147,9 @@ func (w *World) Report(ctx context.Context, p contract.Plan, conversation string
 	if err != nil {
 		return r, err
 	}
-	r.Effects = w.ledger.Effects(x.Correlation)
+	if r.Effects, err = w.effects(x.Correlation); err != nil {
+		return r, err
+	}
 	if parts := strings.Split(opening.Header().Trace.Traceparent, "-"); len(parts) == 4 {
 		r.TraceID = parts[1]
 	}
@@ -178,28 +196,51 @@ func euros(cents int64) float64 { return float64(cents) / 100 }
 
 // owners are the agents and where their logs are.
 func (w *World) owners() map[string]store.Store {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return map[string]store.Store{
-		w.traveller.URI():       w.planner.Store(),
-		"agent://local/planner": w.planner.Store(),
-		"agent://local/flights": w.flights.Store(),
-		"agent://local/hotels":  w.hotels.Store(),
+	list := map[string]store.Store{w.traveller.URI(): w.planner.Store(), plannerURI: w.planner.Store()}
+	for i, d := range w.desks {
+		list[ownerOf(d.part.Name)] = w.logs[i]
 	}
+	return list
+}
+
+// processes are where the agents are, and which of them had to be started again.
+func (w *World) processes() (list []Where, restarts []Restart) {
+	list = []Where{{Agent: short(plannerURI), PID: os.Getpid()}}
+	for _, d := range w.desks {
+		list = append(list, Where{Agent: d.part.Name, PID: d.pid(), URL: d.url()})
+		restarts = append(restarts, d.restarts()...)
+	}
+	return list, restarts
 }
 
 // counts adds up what the hosts counted.
-func (w *World) counts() map[string]int64 {
-	w.mu.Lock()
-	hosts := []*agent.Host{w.planner, w.flights, w.hotels}
-	sum := map[string]int64{"restarts": int64(w.restarts)}
-	w.mu.Unlock()
-	for _, h := range hosts {
-		for name, n := range h.Counts() {
+func (w *World) counts(ctx context.Context) (map[string]int64, error) {
+	sum := map[string]int64{"restarts": 0}
+	maps.Copy(sum, w.planner.Counts())
+	for _, d := range w.desks {
+		counts, err := d.counts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for name, n := range counts {
 			sum[name] += n
 		}
+		sum["restarts"] += int64(len(d.restarts()))
 	}
-	return sum
+	return sum, nil
+}
+
+// effects are what the suppliers did for a business exchange.
+func (w *World) effects(business string) ([]supplier.Effect, error) {
+	all := []supplier.Effect{}
+	for _, d := range w.desks {
+		l, err := supplier.OpenLedger(supplier.LedgerPath(w.opts.Dir, d.part.Name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l.Effects(business)...)
+	}
+	return all, nil
 }
 
 // timeline lists the acts of a run from their senders' logs, in the order in
@@ -328,9 +369,9 @@ func (w *World) commands(ctx context.Context, correlation string) (given, obeyed
 		for _, entry := range log {
 			switch text := string(entry.Envelope); entry.Kind {
 			case store.Received:
-				given += int64(strings.Count(text, orderMark))
+				given += int64(strings.Count(text, supplier.OrderMark))
 			case store.Sent:
-				obeyed += int64(strings.Count(text, `"offer":"`+orderedOffer+`"`))
+				obeyed += int64(strings.Count(text, `"offer":"`+supplier.OrderedOffer+`"`))
 			}
 		}
 	}

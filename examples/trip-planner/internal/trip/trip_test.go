@@ -34,7 +34,7 @@ func world(t *testing.T, f trip.Faults, accidents ...rehearsal.Accident) (*trip.
 		accidents = append(accidents, rules.BadJSON()...)
 	}
 	server := rehearsal.New(rehearsal.Options{Rules: rules.Planner(), Accidents: accidents})
-	w, err := trip.Open(t.Context(), trip.Options{Dir: t.TempDir(), Model: llm.Rehearse(server), Faults: f, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), SupplierDelay: 300 * time.Millisecond})
+	w, err := trip.Open(t.Context(), trip.Options{Launch: goroutines(t), Dir: t.TempDir(), Model: llm.Rehearse(server), Faults: f, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), SupplierDelay: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

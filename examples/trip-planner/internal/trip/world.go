@@ -1,5 +1,6 @@
-// Package trip puts the trip planner together: a traveller and three agents,
-// each with an inbox of its own, and the accidents that can befall them.
+// Package trip puts the trip planner together: a traveller and a planner in this
+// process, two suppliers in processes of their own, and the accidents that can
+// befall them.
 package trip
 
 import (
@@ -9,11 +10,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
+	"github.com/parley-agents/parley/a2a"
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/examples/trip-planner/internal/contract"
+	"github.com/parley-agents/parley/examples/trip-planner/internal/supplier"
 	"github.com/parley-agents/parley/llm"
 	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/store/sqlite"
@@ -35,173 +37,129 @@ type Options struct {
 	// on the stores that can. Nil if he cannot be asked: the planner then ends
 	// with its question.
 	Answer func(ctx context.Context, question string) (string, error)
-	// Log receives what the hosts report.
-	Log *slog.Logger
+	// Launch starts a supplier. Default: this program again, with the arguments
+	// supplier.Command and those of the part.
+	Launch Launch
+	// Log receives what the planner's host reports, Verbose has the suppliers log
+	// to standard error.
+	Log     *slog.Logger
+	Verbose bool
 }
 
 // World is the running trip planner. Its methods may be called from several
 // goroutines at once.
 type World struct {
 	opts   Options
-	faults Faults
-	ledger *Ledger
 	orders orders
 	// trouble is what the planner's model had last.
 	trouble trouble
-	// seats and rooms are the links under DropReply and RestartHotel.
-	seats, rooms *lossy
 
 	traveller *agent.Agent
 	planner   *agent.Host
-	flights   *agent.Host
-
-	mu       sync.Mutex
-	hotels   *agent.Host
-	restarts int
-	closed   bool
-	reopened sync.WaitGroup
+	// desks are where the suppliers are, logs are their stores, for reading.
+	desks []*desk
+	logs  []*sqlite.Store
 }
 
 // budget is how long a trip may take to plan.
 const budget = 60 * time.Second
 
-// Open starts the agents. Close stops them.
+// Open starts the agents, and returns when all of them take requests. Close stops
+// them. A second World in the same folder is refused with store.ErrInUse.
 func Open(ctx context.Context, o Options) (*World, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Launch == nil {
+		o.Launch = ownProcess
+	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of the stores: %w", err)
 	}
-	w := &World{opts: o, faults: o.Faults, traveller: travellerAgent(o),
-		seats: newLossy(contract.BookFlight.Name().Capability()), rooms: newLossy(contract.BookHotel.Name().Capability())}
+	w := &World{opts: o, traveller: travellerAgent(o)}
 	if err := w.start(ctx); err != nil {
 		return nil, errors.Join(err, w.Close(context.WithoutCancel(ctx)))
 	}
 	return w, nil
 }
 
-// start starts the suppliers first and the planner last, with all of them
-// connected: work that an earlier run left behind goes on at once.
-func (w *World) start(ctx context.Context) (err error) {
-	if w.planner, err = w.host(ctx, "planner", nil, w.traveller, w.plannerAgent()); err != nil {
-		return err
+// start starts the suppliers first and the planner last: work that an earlier
+// run left behind goes on at once.
+func (w *World) start(ctx context.Context) error {
+	s, err := sqlite.Open(ctx, filepath.Join(w.opts.Dir, "planner.db"))
+	if errors.Is(err, store.ErrInUse) {
+		return fmt.Errorf("another trip planner runs on the data in %s: %w", w.opts.Dir, store.ErrInUse)
 	}
-	if w.flights, err = w.host(ctx, "flights", w.seats.watch, w.flightsAgent()); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("opening the planner's store: %w", err)
 	}
-	var points []point
-	if w.faults.RestartHotel {
-		points = restartPoints()
+	cfg := agent.Config{Store: s, Log: w.opts.Log.With("host", "planner"), Observer: &w.trouble, Dial: w.dial}
+	if err := w.startSuppliers(ctx); err != nil {
+		return errors.Join(err, s.Close())
 	}
-	if w.hotels, err = w.hotelsHost(ctx, points); err != nil {
-		return err
-	}
-	// Nobody else writes it now: the stores are ours.
-	if w.ledger, err = OpenLedger(filepath.Join(w.opts.Dir, "suppliers.json")); err != nil {
-		return err
-	}
-	w.connect(w.hotels)
-	for _, h := range []*agent.Host{w.flights, w.hotels, w.planner} {
-		if err := h.Start(ctx); err != nil {
+	w.planner = agent.NewHost(cfg, w.traveller, w.plannerAgent())
+	return w.planner.Start(ctx)
+}
+
+// startSuppliers returns when both take requests.
+func (w *World) startSuppliers(ctx context.Context) error {
+	for _, name := range []string{supplier.Flights, supplier.Hotels} {
+		p := supplier.Part{Name: name, Dir: w.opts.Dir, Delay: w.opts.SupplierDelay, Injection: w.opts.Faults.Injection, Verbose: w.opts.Verbose}
+		if w.opts.Faults.RestartHotel && name == supplier.Hotels {
+			p.Points = supplier.Points()
+		}
+		d, err := openDesk(p, w.opts.Launch, w.opts.Log)
+		if err != nil {
 			return err
 		}
+		w.desks = append(w.desks, d)
+	}
+	for _, d := range w.desks {
+		if err := d.await(ctx); err != nil {
+			return err
+		}
+		log, err := sqlite.Inspect(ctx, supplier.StorePath(d.part.Dir, d.part.Name))
+		if err != nil {
+			return fmt.Errorf("opening the store of %s: %w", d.part.Name, err)
+		}
+		w.logs = append(w.logs, log)
 	}
 	return nil
 }
 
-// host opens the store of that name and describes a host of the agents on it.
-func (w *World) host(ctx context.Context, name string, wrap func(store.Store) store.Store, agents ...*agent.Agent) (*agent.Host, error) {
-	var s store.Store
-	s, err := sqlite.Open(ctx, filepath.Join(w.opts.Dir, name+".db"))
-	if err != nil {
-		return nil, fmt.Errorf("opening the store of %s: %w", name, err)
+// dial makes the link to a supplier, and lets it lose what it is to lose. What a
+// killed process had under way is lost too: then it is the next one's stored
+// answer that comes.
+func (w *World) dial(ctx context.Context, uri, url string) (agent.Link, error) {
+	cfg := a2a.DialConfig{Log: w.opts.Log}
+	switch {
+	case w.opts.Faults.DropReply && uri == ownerOf(supplier.Flights):
+		cfg.Client.Transport = newLossy(contract.BookFlight.Name().Capability())
+	case w.opts.Faults.RestartHotel && uri == ownerOf(supplier.Hotels):
+		cfg.Client.Transport = newLossy(contract.BookHotel.Name().Capability())
 	}
-	if wrap != nil {
-		s = wrap(s)
-	}
-	return agent.NewHost(agent.Config{Store: s, Log: w.opts.Log.With("host", name), Observer: &w.trouble}, agents...), nil
+	return a2a.Dialer(cfg)(ctx, uri, url)
 }
 
-// hotelsHost is the hotels' host, which is dropped at the given points.
-func (w *World) hotelsHost(ctx context.Context, points []point) (*agent.Host, error) {
-	f := &fragile{points: points}
-	f.crash = func() { w.restartHotels(f) }
-	return w.host(ctx, "hotels", func(s store.Store) store.Store { f.Store = w.rooms.watch(s); return f }, w.hotelsAgent())
-}
+// ownerOf is a supplier's name on the wire.
+func ownerOf(name string) string { return "agent://local/" + name }
 
-// restartHotels drops the hotels' host where it stands and opens another one
-// on its file. It is called from inside the dying host, so the rest happens
-// elsewhere.
-func (w *World) restartHotels(f *fragile) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return
-	}
-	w.restarts++
-	dying := w.hotels
-	w.reopened.Go(func() {
-		if err := dying.Kill(); err != nil {
-			w.opts.Log.Error("dropping the hotels' host", "error", err)
-		}
-		h, err := w.hotelsHost(context.Background(), f.remaining())
-		if err == nil {
-			w.connect(h)
-			err = h.Start(context.Background())
-		}
-		if err != nil {
-			w.opts.Log.Error("reopening the hotels' host", "error", err)
-			return
-		}
-		w.mu.Lock()
-		w.hotels = h
-		w.mu.Unlock()
-	})
-}
-
-// connect makes the hosts reachable for each other.
-func (w *World) connect(hotels *agent.Host) {
-	link := func(lossy *lossy, faulty bool, other *agent.Host) {
-		if faulty {
-			lossy.between(w.planner, other)
-			return
-		}
-		agent.Introduce(w.planner, other)
-	}
-	link(w.seats, w.faults.DropReply, w.flights)
-	link(w.rooms, w.faults.RestartHotel, hotels)
-}
-
-// reserve makes the reservation of the work that ctx belongs to.
-func (w *World) reserve(ctx context.Context, kind string) (reference string, err error) {
-	work, _ := agent.Current(ctx)
-	return w.ledger.Reserve(kind, agent.EffectKey(ctx), work.Correlation)
-}
-
-// supplier waits as long as the systems behind an agent take.
-func (w *World) supplier(ctx context.Context) error {
-	timer := time.NewTimer(w.opts.SupplierDelay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// Close stops the agents.
+// Close stops the planner and then the suppliers. It returns when none of their
+// processes is left; those that have not stopped when ctx ends are killed.
 func (w *World) Close(ctx context.Context) error {
-	w.mu.Lock()
-	w.closed = true
-	w.mu.Unlock()
-	w.reopened.Wait()
 	var errs []error
-	for _, h := range []*agent.Host{w.planner, w.flights, w.hotels} {
-		if h != nil {
-			errs = append(errs, h.Stop(ctx))
-		}
+	if w.planner != nil {
+		errs = append(errs, w.planner.Stop(ctx))
+	}
+	for _, log := range w.logs {
+		errs = append(errs, log.Close())
+	}
+	closed := make(chan error)
+	for _, d := range w.desks {
+		go func() { closed <- d.close(ctx) }()
+	}
+	for range w.desks {
+		errs = append(errs, <-closed)
 	}
 	return errors.Join(errs...)
 }

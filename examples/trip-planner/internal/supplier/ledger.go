@@ -1,4 +1,4 @@
-package trip
+package supplier
 
 import (
 	"crypto/sha256"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 )
@@ -24,7 +25,8 @@ type Effect struct {
 
 // Ledger plays the booking system of a supplier: a system elsewhere, which a
 // crash of the agent that talks to it does not touch. Like real ones it takes
-// an idempotency key. It is safe for concurrent use.
+// an idempotency key. It is safe for concurrent use by one process that writes;
+// others may open it at any time to read what is there.
 type Ledger struct {
 	path string
 
@@ -40,10 +42,10 @@ func OpenLedger(path string) (*Ledger, error) {
 		return l, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the suppliers' ledger: %w", err)
+		return nil, fmt.Errorf("reading a supplier's ledger: %w", err)
 	}
 	if err := json.Unmarshal(data, &l.effects); err != nil {
-		return nil, fmt.Errorf("reading the suppliers' ledger %s: %w", path, err)
+		return nil, fmt.Errorf("reading a supplier's ledger %s: %w", path, err)
 	}
 	return l, nil
 }
@@ -66,26 +68,38 @@ func (l *Ledger) Reserve(kind, key, business string) (reference string, err erro
 	return reference, nil
 }
 
-// write replaces the file as a whole, so that a crash leaves the old or the
-// new one.
+// write replaces the file as a whole, so that a crash leaves the old or the new
+// one.
 func (l *Ledger) write(effects []Effect) error {
 	data, err := json.Marshal(effects)
 	if err != nil {
-		return fmt.Errorf("writing the suppliers' ledger: %w", err)
+		return fmt.Errorf("writing a supplier's ledger: %w", err)
 	}
 	f, err := os.Create(l.path + ".new")
 	if err != nil {
-		return fmt.Errorf("writing the suppliers' ledger: %w", err)
+		return fmt.Errorf("writing a supplier's ledger: %w", err)
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(l.path+".new", l.path)
 	}
+	if err == nil {
+		err = syncFolder(filepath.Dir(l.path))
+	}
 	if err != nil {
-		return fmt.Errorf("writing the suppliers' ledger: %w", err)
+		return fmt.Errorf("writing a supplier's ledger: %w", err)
 	}
 	return nil
+}
+
+// syncFolder brings a renaming to the disk.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Effects lists what was done for a business exchange, each key once.

@@ -1,4 +1,4 @@
-package trip
+package supplier
 
 import (
 	"context"
@@ -19,16 +19,16 @@ const (
 )
 
 // flights is the agent that sells seats.
-func (w *World) flightsAgent() *agent.Agent {
-	return agent.New("flights",
+func (s *supplier) flights() *agent.Agent {
+	return agent.New(Flights,
 		agent.Handle(contract.SearchFlight, func(ctx context.Context, q contract.FlightQuery) (contract.FlightOffers, error) {
-			if err := w.supplier(ctx); err != nil {
+			if err := s.work(ctx); err != nil {
 				return contract.FlightOffers{}, err
 			}
 			return searchFlights(q)
 		}),
 		agent.Handle(contract.BookFlight, func(ctx context.Context, o contract.FlightOrder) (contract.FlightBooking, error) {
-			if err := w.supplier(ctx); err != nil {
+			if err := s.work(ctx); err != nil {
 				return contract.FlightBooking{}, err
 			}
 			found, err := searchFlights(o.FlightQuery)
@@ -42,7 +42,7 @@ func (w *World) flightsAgent() *agent.Agent {
 				if f.Total != o.Total {
 					return contract.FlightBooking{}, agent.Refuse(envelope.CodePermanent, priceChanged)
 				}
-				reference, err := w.reserve(ctx, "seat")
+				reference, err := s.reserve(ctx, "seat")
 				return contract.FlightBooking{Status: "booked", Reference: reference, Flight: f}, err
 			}
 			return contract.FlightBooking{}, agent.Refuse(envelope.CodePermanent, unknownOffer)
