@@ -32,7 +32,8 @@ func freeAddr(t *testing.T) string {
 }
 
 func TestAgentsOfTwoServersSpeakOverTheNetworkAtTheAddressesThatWereGiven(t *testing.T) {
-	addr := freeAddr(t)
+	_, port, _ := net.SplitHostPort(freeAddr(t))
+	addr := net.JoinHostPort("localhost", port) // which the card gives as a number
 	t.Setenv("PARLEY_DB", filepath.Join(t.TempDir(), "visitor.db"))
 	t.Setenv("PARLEY_PEERS", "porter=http://"+addr)
 	visitor := agent.New("visitor")

@@ -32,6 +32,8 @@ type reading struct {
 type CardError struct {
 	// URL is where the card lies.
 	URL string
+	// Status is the HTTP status of what was answered instead of a card, 0 if one was.
+	Status int
 	// Err says what is wrong with it.
 	Err error
 }

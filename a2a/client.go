@@ -125,7 +125,9 @@ func newHTTPClient(cfg ClientConfig) *http.Client {
 // Close gives up the connections that no call uses.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// originOf is the origin of an address: its scheme, host and port.
+// originOf is the origin of an address: its scheme, host and port. This machine is
+// one host, whichever of its loopback names an address has: a server that is
+// dialled as localhost knows the address of the connection.
 func originOf(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -138,7 +140,11 @@ func originOf(address string) (string, error) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port), nil
+	host := strings.ToLower(u.Hostname())
+	if host == "127.0.0.1" || host == "::1" {
+		host = "localhost"
+	}
+	return u.Scheme + "://" + net.JoinHostPort(host, port), nil
 }
 
 // errTooLarge: an answer is longer than is read here.

@@ -129,6 +129,6 @@ func (e *KeyChangedError) Error() string {
 	if e.Shown == "" {
 		shown = "shows no key any more"
 	}
-	return fmt.Sprintf("agent %s at %s %s, but is known by %s (%s); if that is right, forget the known key first, by Unpin of the host's store or the command parley unpin %s",
+	return fmt.Sprintf("agent %s at %s %s, but is known by %s (%s); if that is right, forget the known key first, by Unpin of the host's store or the command parley peer unpin %s",
 		e.Agent, e.URL, shown, e.Known, e.From, e.Agent)
 }

@@ -169,27 +169,37 @@ func (p *Peer) meet(ctx context.Context, before *acquaintance) (*acquaintance, e
 	if err != nil || text == nil {
 		return before, err
 	}
-	r, err := readCard(text, p.origins)
+	r, err := p.recognize(text)
 	if err != nil {
-		return nil, &CardError{URL: p.url + wire.CardPath, Err: err}
+		return nil, err
 	}
-	uri := p.URI()
 	switch {
 	case r.agent == "" && !p.cfg.Foreign:
 		return nil, ErrForeign
-	case r.agent == "" && uri == "":
+	case r.agent == "" && p.URI() == "":
 		return nil, errNameless
-	case r.agent != "" && uri != "" && r.agent != uri:
-		return nil, &WrongAgentError{URL: p.url, Asked: uri, Found: r.agent}
-	}
-	if pin := p.cfg.Pins[r.agent]; pin != nil && !pin.Equal(r.key) {
-		return nil, p.changed(r.agent, pin, r.key, "given in DialConfig.Pins")
 	}
 	client, err := newClient(r.use, p.cfg.Client, p.http)
 	if err != nil {
 		return nil, &CardError{URL: p.url + wire.CardPath, Err: err}
 	}
 	return &acquaintance{reading: r, tag: tag, client: client}, nil
+}
+
+// recognize reads the text of a card and compares it with what is known of the
+// peer without a host.
+func (p *Peer) recognize(text []byte) (*reading, error) {
+	r, err := readCard(text, p.origins)
+	if err != nil {
+		return nil, &CardError{URL: p.url + wire.CardPath, Err: err}
+	}
+	if uri := p.URI(); r.agent != "" && uri != "" && r.agent != uri {
+		return nil, &WrongAgentError{URL: p.url, Asked: uri, Found: r.agent}
+	}
+	if pin := p.cfg.Pins[r.agent]; pin != nil && !pin.Equal(r.key) {
+		return nil, p.changed(r.agent, pin, r.key, "given in DialConfig.Pins")
+	}
+	return r, nil
 }
 
 // fetchCard gets the text of the card and its tag; no text if it is still what it
@@ -217,7 +227,7 @@ func (p *Peer) fetchCard(ctx context.Context, before *acquaintance) (text []byte
 	case resp.StatusCode == http.StatusNotModified && before != nil:
 		return nil, "", nil
 	case resp.StatusCode != http.StatusOK:
-		return nil, "", &CardError{URL: p.url + wire.CardPath, Err: fmt.Errorf("HTTP status %d", resp.StatusCode)}
+		return nil, "", &CardError{URL: p.url + wire.CardPath, Status: resp.StatusCode, Err: fmt.Errorf("HTTP status %d", resp.StatusCode)}
 	}
 	return text, resp.Header.Get("ETag"), nil
 }

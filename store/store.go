@@ -161,6 +161,8 @@ type Store interface {
 	Pin(ctx context.Context, candidate Pin) (Pin, error)
 	// Pinned returns the pin of an agent.
 	Pinned(ctx context.Context, uri string) (Pin, error)
+	// Pins lists the pins of all agents by their URI.
+	Pins(ctx context.Context) ([]Pin, error)
 	// Unpin forgets the pin of an agent, so that the next key counts as the first.
 	// It returns ErrNotFound if there is none.
 	Unpin(ctx context.Context, uri string) error

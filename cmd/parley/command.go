@@ -33,7 +33,7 @@ list one a line, and anything else on one line.
 	}
 	root.AddCommand(p.versionCommand(), p.doctorCommand(), p.repairCommand(), p.schemaCommand(), p.conversationCommand(),
 		p.inboxCommand(), p.outboxCommand(), p.dlqCommand(), p.orderCommand(), p.backupCommand(), p.restoreCommand(),
-		p.storeCommand(), p.benchCommand(), p.traceCommand(), p.protocolCommand(), simulation())
+		p.sendCommand(), p.peerCommand(), p.storeCommand(), p.benchCommand(), p.traceCommand(), p.protocolCommand(), simulation())
 	return root
 }
 

@@ -56,6 +56,7 @@ fail makes the exit code 1.
   work.overdue       no timer is a minute late
   work.commands      no command of an operator waits for longer than a minute
   work.outbox        no message is a minute late or under way for ten
+  work.webhooks      no webhook of a client failed five times in a row
   clock              the clock is not behind the store's
   model.settings     an endpoint is configured, or the model is rehearsed
   model.answer       the endpoint answers (--model)`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/store"
@@ -16,6 +17,8 @@ const (
 	overdue = time.Minute
 	// stale is how long a message may be under way.
 	stale = 10 * time.Minute
+	// hopeless is how often in a row a webhook may fail.
+	hopeless = 5
 )
 
 // examineWork looks at what waits in the store at path. What cannot be read is
@@ -62,8 +65,24 @@ func work(ctx context.Context, s store.Store, now time.Time) ([]finding, error) 
 	if err != nil {
 		return nil, err
 	}
+	callbacks, err := openCallbacks(ctx, s, owners)
+	if err != nil {
+		return nil, err
+	}
 	return []finding{deadLetters(letters), overdueConversations(due.Timers), waitingCommands(commands, now),
-		outboxAge(pending, due.Outbox, oldest, now)}, nil
+		outboxAge(pending, due.Outbox, oldest, now), failingWebhooks(callbacks)}, nil
+}
+
+// openCallbacks are the callbacks of the owners that were not told everything.
+func openCallbacks(ctx context.Context, s store.Store, owners []string) (all []store.Callback, err error) {
+	for _, owner := range owners {
+		found, err := s.Callbacks(ctx, owner, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
 }
 
 // count is how many there are, for people.
@@ -130,6 +149,19 @@ func outboxAge(pending, due []store.Outbox, oldest, now time.Time) finding {
 		f.Text += ", " + several(len(due), "of them overdue", "of them overdue")
 	case !oldest.IsZero() && now.Sub(oldest) > stale:
 		f.Status, f.Hint = statusWarn, "look at the last errors with outbox ls --status pending"
+	}
+	return f
+}
+
+// failingWebhooks counts the webhooks that fail time after time. Where they are is
+// their clients' affair, and may hold secrets.
+func failingWebhooks(callbacks []store.Callback) finding {
+	failing := slices.DeleteFunc(callbacks, func(c store.Callback) bool { return c.Attempt < hopeless })
+	f := finding{"work.webhooks", statusOK, count(len(failing), "failing webhook", "failing webhooks"), ""}
+	if len(failing) > 0 {
+		worst := slices.MaxFunc(failing, func(a, b store.Callback) int { return a.Attempt - b.Attempt })
+		f.Status, f.Hint = statusWarn, "whoever set it up must mend or delete it; the host's log says why it fails"
+		f.Text += fmt.Sprintf(", one of %s for task %s %d times in a row", worst.Peer, worst.Task, worst.Attempt)
 	}
 	return f
 }

@@ -17,7 +17,7 @@ import (
 
 func TestDoctorFindsWhatWaitsInAStore(t *testing.T) {
 	withoutModel(t)
-	work := []string{"work.dead-letters", "work.overdue", "work.commands", "work.outbox"}
+	work := []string{"work.dead-letters", "work.overdue", "work.commands", "work.outbox", "work.webhooks"}
 	outgoing := func(age time.Duration, next time.Time) func(context.Context, *sqlite.Store) error {
 		return func(ctx context.Context, s *sqlite.Store) error {
 			e := entryOf(planner, flights, store.Sent, written(t, messagePending, nil))
@@ -38,6 +38,12 @@ func TestDoctorFindsWhatWaitsInAStore(t *testing.T) {
 			return s.Commit(ctx, store.WriteSet{Exchanges: []store.Exchange{*x}})
 		}
 	}
+	webhook := func(failed int) func(context.Context, *sqlite.Store) error {
+		return func(ctx context.Context, s *sqlite.Store) error {
+			return s.PutCallback(ctx, store.Callback{CallbackKey: store.CallbackKey{Owner: flights, Task: "t1", ID: "1"}, Peer: planner,
+				Config: []byte("{}"), Attempt: failed, CreatedAt: noon})
+		}
+	}
 	for name, c := range map[string]struct {
 		before func(context.Context, *sqlite.Store) error
 		warns  string
@@ -50,6 +56,8 @@ func TestDoctorFindsWhatWaitsInAStore(t *testing.T) {
 		"a command that nobody obeys":    {command(2 * time.Minute), "work.commands"},
 		"a deadline to come":             {timer(noon.Add(time.Second)), ""},
 		"a deadline that nobody noticed": {timer(noon.Add(-2 * time.Minute)), "work.overdue"},
+		"a webhook that failed before":   {webhook(hopeless - 1), ""},
+		"a webhook that always fails":    {webhook(hopeless), "work.webhooks"},
 		"a dead letter": {func(ctx context.Context, s *sqlite.Store) error {
 			return s.Commit(ctx, store.WriteSet{Bury: []store.DeadLetter{{DeadKey: store.DeadKey{Owner: planner, Source: store.DeadOutbox, Peer: flights,
 				MessageID: messageDead}, Reason: "expired", At: noon}}})

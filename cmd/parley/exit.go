@@ -47,15 +47,17 @@ func exits() []exitRow {
 		{exitTimeout, "a timeout or deadline passed", func(err error) bool {
 			return among(context.DeadlineExceeded)(err) || is[*timeoutError](err)
 		}},
-		{exitNotFound, "not found", among(store.ErrNotFound, fs.ErrNotExist)},
+		{exitNotFound, "not found", func(err error) bool {
+			return among(store.ErrNotFound, fs.ErrNotExist)(err) || peerEnds(exitNotFound)(err)
+		}},
 		{exitViolation, "a rule of the protocol, the guard or a schema was violated", func(err error) bool {
-			return is[*violationError](err) || is[*schema.Invalid](err) || is[*envelope.ShapeError](err)
+			return is[*violationError](err) || is[*schema.Invalid](err) || is[*envelope.ShapeError](err) || peerEnds(exitViolation)(err)
 		}},
 		{exitDenied, "not allowed", func(err error) bool {
-			return among(fs.ErrPermission)(err) || modelFailed(err, llm.ErrorUnauthorized)
+			return among(fs.ErrPermission)(err) || modelFailed(err, llm.ErrorUnauthorized) || peerEnds(exitDenied)(err)
 		}},
 		{exitUnreachable, "unreachable", func(err error) bool {
-			return modelFailed(err, llm.ErrorUnavailable, llm.ErrorRateLimit)
+			return modelFailed(err, llm.ErrorUnavailable, llm.ErrorRateLimit) || peerEnds(exitUnreachable)(err)
 		}},
 		{exitDiverged, "a replay went another way, or a store is damaged", func(err error) bool {
 			return is[*transcript.Divergence](err) || is[*sqlite.DamagedError](err)

@@ -102,7 +102,7 @@ func docExits() string {
 
 // operatorVerbs are the groups and verbs that the guide describes.
 func operatorVerbs() []string {
-	return []string{"doctor", "conversation ls", "conversation watch", "conversation cancel", "inbox", "outbox", "dlq", "command",
+	return []string{"doctor", "conversation ls", "conversation watch", "conversation cancel", "inbox", "outbox", "dlq", "command", "send", "peer",
 		"backup", "restore", "store"}
 }
 

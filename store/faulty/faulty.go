@@ -184,6 +184,10 @@ func (f faulty) Pin(ctx context.Context, candidate store.Pin) (store.Pin, error)
 	return ask(f, "Pin", func() (store.Pin, error) { return f.s.Pin(ctx, candidate) })
 }
 
+func (f faulty) Pins(ctx context.Context) ([]store.Pin, error) {
+	return ask(f, "Pins", func() ([]store.Pin, error) { return f.s.Pins(ctx) })
+}
+
 func (f faulty) Pinned(ctx context.Context, uri string) (store.Pin, error) {
 	return ask(f, "Pinned", func() (store.Pin, error) { return f.s.Pinned(ctx, uri) })
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/parley-agents/parley/store"
 )
@@ -33,6 +35,17 @@ func (s *Store) Pinned(ctx context.Context, uri string) (kept store.Pin, err err
 		return err
 	})
 	return kept, err
+}
+
+// Pins implements store.Store.
+func (s *Store) Pins(ctx context.Context) (found []store.Pin, err error) {
+	err = s.locked(ctx, func(t *tables) error {
+		for _, uri := range slices.Sorted(maps.Keys(t.pins)) {
+			found = append(found, copyPin(t.pins[uri]))
+		}
+		return nil
+	})
+	return found, err
 }
 
 // Unpin implements store.Store.

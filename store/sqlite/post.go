@@ -25,10 +25,7 @@ func Post(ctx context.Context, path string, c store.Command) error {
 	if err := c.Check(); err != nil {
 		return fmt.Errorf("post command %s: %w", c.ID, err)
 	}
-	err := onFile(ctx, path, url.Values{"mode": {"rw"}, "_synchronous": {"FULL"}, "_txlock": {"immediate"}}, func(db *sql.DB) error {
-		if err := present(ctx, db); err != nil {
-			return err
-		}
+	err := beside(ctx, path, func(db *sql.DB) error {
 		result, err := db.ExecContext(ctx, keepCommand, commandValues(c)...)
 		if err != nil {
 			return err
@@ -43,6 +40,17 @@ func Post(ctx context.Context, path string, c store.Command) error {
 		return fmt.Errorf("post command %s to store %s: %w", c.ID, path, err)
 	}
 	return nil
+}
+
+// beside runs do with one connection that writes durably to a file of the
+// present schema, beside whoever else has it open.
+func beside(ctx context.Context, path string, do func(*sql.DB) error) error {
+	return onFile(ctx, path, url.Values{"mode": {"rw"}, "_synchronous": {"FULL"}, "_txlock": {"immediate"}}, func(db *sql.DB) error {
+		if err := present(ctx, db); err != nil {
+			return err
+		}
+		return do(db)
+	})
 }
 
 // onFile runs do with one connection to a file, beside whoever else has it

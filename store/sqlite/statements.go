@@ -145,7 +145,7 @@ func (s *statements) texts() []text {
 
 		{&s.keepPin, "INSERT INTO pin (uri, key, origin, at_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"},
 		{&s.pin, pin},
-		{&s.unpin, "DELETE FROM pin WHERE uri = ?"},
+		{&s.unpin, unpin},
 		{&s.putCallback, `INSERT OR REPLACE INTO callback (owner, task, id, peer, config, place, done, attempt, next_ms, created_ms)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&s.deleteCallback, "DELETE FROM callback WHERE " + callbackKey},
@@ -157,7 +157,11 @@ func (s *statements) texts() []text {
 const letterKey = "owner = ? AND source = ? AND peer = ? AND message_id = ? AND digest = ?"
 
 // pin reads the pin of an agent.
-const pin = "SELECT uri, key, origin, at_ms FROM pin WHERE uri = ?"
+const (
+	pins  = "SELECT uri, key, origin, at_ms FROM pin ORDER BY uri"
+	pin   = "SELECT uri, key, origin, at_ms FROM pin WHERE uri = ?"
+	unpin = "DELETE FROM pin WHERE uri = ?"
+)
 
 // queries are what the readers run.
 type queries struct {
@@ -174,7 +178,7 @@ type queries struct {
 	ended, forgettable                                   *sql.Stmt
 	underTask                                            *sql.Stmt
 	mailboxes                                            mailboxQueries
-	pin, callback, callbacks, openCallbacks              *sql.Stmt
+	pin, pins, callback, callbacks, openCallbacks        *sql.Stmt
 }
 
 func (q *queries) texts() []text {
@@ -225,6 +229,7 @@ func (q *queries) texts() []text {
 		{&q.forgettable, forgettable},
 
 		{&q.pin, pin},
+		{&q.pins, pins},
 		{&q.callback, callback + callbackKey},
 		{&q.callbacks, callback + "owner = ? AND task = ? ORDER BY id"},
 		{&q.openCallbacks, callback + "owner = ? AND done = 0 ORDER BY task, id"},

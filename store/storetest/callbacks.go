@@ -22,6 +22,7 @@ func pins(t *testing.T, fresh func() Place) {
 	equal(t, "first", must(s.Pin(ctx, first))(t), first)
 	equal(t, "second", must(s.Pin(ctx, second))(t), first)
 	equal(t, "another agent", must(s.Pin(ctx, other))(t), other)
+	equal(t, "all", must(s.Pins(ctx))(t), []store.Pin{first, other})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

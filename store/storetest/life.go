@@ -43,6 +43,7 @@ func notFound(t *testing.T, fresh func() Place) {
 	equal(t, "inboxes", len(must(s.Inboxes(ctx, "", false, 9))(t)), 0)
 	equal(t, "outboxes", len(must(s.Outboxes(ctx, "", 9))(t)), 0)
 	equal(t, "commands", len(must(s.Commands(ctx, []string{alice}, 9))(t)), 0)
+	equal(t, "pins", len(must(s.Pins(ctx))(t)), 0)
 	equal(t, "tasks", len(must(s.Tasks(ctx, alice, "t"))(t)), 0)
 	equal(t, "mailboxes", len(must(s.Mailboxes(ctx, store.MailboxQuery{Owner: alice, Peer: bob}))(t)), 0)
 	equal(t, "number of mailboxes", must(s.CountMailboxes(ctx, store.MailboxQuery{Owner: alice, Peer: bob}))(t), 0)
@@ -108,6 +109,7 @@ func closed(t *testing.T, fresh func() Place) {
 		"count":      second(s.CountMailboxes(ctx, store.MailboxQuery{})),
 		"pin":        second(s.Pin(ctx, store.Pin{})),
 		"pinned":     second(s.Pinned(ctx, bob)),
+		"pins":       second(s.Pins(ctx)),
 		"unpin":      s.Unpin(ctx, bob),
 		"put":        s.PutCallback(ctx, store.Callback{}),
 		"callback":   second(s.Callback(ctx, store.CallbackKey{})),
