@@ -201,3 +201,51 @@ func TestARunThatGoesThroughAnsweredQuestionsComesToTheOneThatIsOpen(t *testing.
 		}
 	})
 }
+
+// Whoever answers by hand does so once, and not again until the asker is ready.
+func TestAnAnswerIsTakenBeforeTheAskerHasAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		say, ask := make(chan struct{}), make(chan struct{})
+		planner := forthcoming(func(context.Context, protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
+			<-say
+			return protocol.QuestionAnswered{Choice: "aisle"}, nil
+		})
+		a := begin(t, nil, nil, planner)
+		path := filepath.Join(t.TempDir(), "b.db")
+		b := begin(t, nil, open(t, path), curious(which))
+		agent.Introduce(a, b)
+		var out Booking
+		var err error
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			out, err = agent.Ask(t.Context(), planner, "flights", look, seat, agent.Within(10*time.Minute))
+		}()
+		<-time.After(time.Second)
+		if err := b.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		b = beginWith(t, nil, open(t, path), []*agent.Host{a}, answers(func(ctx context.Context, _ Seat) (Booking, error) {
+			<-ask
+			got, err := agent.AskBack(ctx, which)
+			return Booking{Reference: got.Choice}, err
+		}))
+		agent.Introduce(a, b)
+		close(say)
+		<-time.After(5 * time.Second)
+		open, oops := b.Store().Exchanges(t.Context(), "agent://local/flights", "")
+		if oops != nil {
+			t.Fatal(oops)
+		}
+		for _, x := range open {
+			if x.State.Capability == protocol.Question.Name().Capability() && !x.State.Done() {
+				t.Errorf("the question is still %s", x.State.State)
+			}
+		}
+		close(ask)
+		<-done
+		if err != nil || out.Reference != "aisle" {
+			t.Errorf("Ask = %v, %v", out, err)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/protocol"
 )
 
 // asked are the contracts that the host's agents ask others for. What comes
@@ -44,8 +45,15 @@ func (a *asked) put(owner string, c *guard.Contract) {
 	a.byOwner[[2]string{owner, c.Name.Capability()}] = c
 }
 
+// get is what the answers to what the owner asked are judged by, nil if it has
+// not asked since the host's start. Questions are the runtime's own: theirs is
+// always known.
 func (a *asked) get(owner, capability string) *guard.Contract {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.byOwner[[2]string{owner, capability}]
+	c := a.byOwner[[2]string{owner, capability}]
+	a.mu.Unlock()
+	if c == nil && asksBack(capability) {
+		c, _ = a.bind(protocol.Question) // which is sound
+	}
+	return c
 }

@@ -168,16 +168,24 @@ func goTask(t *a2a.Task) task {
 		got.Said = goText(t.Status.Message.Parts)
 	}
 	for _, a := range t.Artifacts {
-		for _, p := range a.Parts {
-			if d := p.Data(); d != nil {
-				b, _ := json.Marshal(d)
-				got.Data = append(got.Data, string(b))
-			} else {
-				got.Texts = append(got.Texts, p.Text())
-			}
+		if text := goText(a.Parts); text != "" {
+			got.Texts = append(got.Texts, text)
 		}
+		got.Data = append(got.Data, goData(a.Parts)...)
 	}
 	return got
+}
+
+// goData are the data parts as JSON.
+func goData(parts a2a.ContentParts) []string {
+	var all []string
+	for _, p := range parts {
+		if d := p.Data(); d != nil {
+			b, _ := json.Marshal(d) // it was JSON
+			all = append(all, string(b))
+		}
+	}
+	return all
 }
 
 func goText(parts a2a.ContentParts) string {
@@ -199,7 +207,7 @@ func goEvents(events iter.Seq2[a2a.Event, error]) iter.Seq2[event, error] {
 			switch e := e.(type) {
 			case *a2a.Task:
 				t := goTask(e)
-				got.Kind, got.State, got.Text = "task", t.State, t.Said+strings.Join(t.Texts, "")
+				got.Kind, got.State, got.Text = "task", t.State, t.Said+strings.Join(append(t.Texts, t.Data...), "")
 			case *a2a.Message:
 				got.Kind, got.Text = "message", goText(e.Parts)
 			case *a2a.TaskStatusUpdateEvent:
@@ -208,7 +216,7 @@ func goEvents(events iter.Seq2[a2a.Event, error]) iter.Seq2[event, error] {
 					got.Text = goText(e.Status.Message.Parts)
 				}
 			case *a2a.TaskArtifactUpdateEvent:
-				got.Kind, got.Text = "artifact", goText(e.Artifact.Parts)
+				got.Kind, got.Text = "artifact", goText(e.Artifact.Parts)+strings.Join(goData(e.Artifact.Parts), "")
 			}
 			if !yield(got, nil) {
 				return

@@ -28,6 +28,15 @@ type Sum struct {
 	Sum int `json:"sum"`
 }
 
+// Echo is what the desk gives back as it is.
+type Echo struct {
+	Echo []string `json:"echo" jsonschema:"maxLength=50000"`
+}
+
+func echo() protocol.Contract[Echo, Echo] {
+	return protocol.Request[Echo, Echo]("peers.text.echo/v1")
+}
+
 func add() protocol.Contract[Addition, Sum] {
 	return protocol.Request[Addition, Sum]("peers.sum.add/v1")
 }
@@ -88,7 +97,7 @@ func (o *ours) up() {
 	}
 	o.addr = ln.Addr().String()
 	o.url = "http://" + o.addr
-	server, err := a2a.NewServer(o.host, a2a.Config{BaseURL: o.url, AllowPrivateWebhooks: true, Log: quiet, ExtendedCard: extended})
+	server, err := a2a.NewServer(o.host, a2a.Config{BaseURL: o.url, AllowPrivateWebhooks: true, Rate: -1, Log: quiet, ExtendedCard: extended})
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -119,6 +128,7 @@ func (o *ours) desk() *agent.Agent {
 	return agent.New("desk",
 		agent.Handle(protocol.Chat(), o.talk),
 		agent.Handle(add(), func(_ context.Context, in Addition) (Sum, error) { return Sum{Sum: in.A + in.B}, nil }),
+		agent.Handle(echo(), func(_ context.Context, in Echo) (Echo, error) { return in, nil }),
 	)
 }
 

@@ -185,7 +185,7 @@ func pushing() []scenario {
 // describing are the scenarios of the cards.
 func describing() []scenario {
 	check := func(c card, err error) error {
-		if err == nil && (c.Name != "desk" || len(c.Skills) != 2 || !slices.Contains(c.Extensions, extension)) {
+		if err == nil && (c.Name != "desk" || len(c.Skills) != 3 || !slices.Contains(c.Extensions, extension)) {
 			err = fmt.Errorf("got %+v", c)
 		}
 		return err

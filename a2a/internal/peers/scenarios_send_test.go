@@ -1,6 +1,9 @@
 package peers
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // sending are the scenarios of SendMessage.
 func sending() []scenario {
@@ -149,6 +152,13 @@ func streaming() []scenario {
 		{op, "stream, failing", func(s *scene) error {
 			told, err := story(s.peer.Stream(s.ctx, s.say("fail")), nil)
 			return ends(told, err, failed, "failed: permanent (no-luck)")
+		}},
+		{op, "stream, a line of 200 kB", func(s *scene) error {
+			m := s.say("")
+			word := `"` + strings.Repeat("x", 50_000) + `"`
+			m.Data = fmt.Sprintf(`{"echo":[%s,%s,%s,%s]}`, word, word, word, word)
+			told, err := story(s.peer.Stream(s.ctx, m), nil)
+			return ends(told, err, completed, m.Data)
 		}},
 		{op, "follow-up", func(s *scene) error {
 			id := ""

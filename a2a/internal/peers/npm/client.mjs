@@ -43,23 +43,24 @@ const config = (p) => ({
 const configOf = (p) => ({ task: p.taskId, id: p.id, url: p.url, scheme: p.authentication?.scheme ?? '', credentials: p.authentication?.credentials ?? '' });
 
 const text = (parts) => (parts ?? []).map((p) => (p.content?.$case === 'text' ? p.content.value : '')).join('');
+const data = (parts) => parts.filter((p) => p.content?.$case === 'data').map((p) => JSON.stringify(p.content.value));
 const taskOf = (t) => {
   if (!t.status) throw new Error(`the answer is no task: ${JSON.stringify(t)}`);
   const parts = t.artifacts.flatMap((a) => a.parts);
   return {
     id: t.id, context: t.contextId, state: TaskState[t.status.state], said: text(t.status.message?.parts), history: t.history.length,
     texts: parts.filter((p) => p.content?.$case === 'text').map((p) => p.content.value),
-    data: parts.filter((p) => p.content?.$case === 'data').map((p) => JSON.stringify(p.content.value)),
+    data: data(parts),
   };
 };
 const eventOf = ({ payload: { $case, value } }) => {
   switch ($case) {
     case 'task': {
       const t = taskOf(value);
-      return { kind: 'task', task: t.id, state: t.state, text: t.said + t.texts.join('') };
+      return { kind: 'task', task: t.id, state: t.state, text: t.said + t.texts.join('') + t.data.join('') };
     }
     case 'statusUpdate': return { kind: 'status', task: value.taskId, state: TaskState[value.status.state], text: text(value.status.message?.parts) };
-    case 'artifactUpdate': return { kind: 'artifact', task: value.taskId, state: '', text: text(value.artifact.parts) };
+    case 'artifactUpdate': return { kind: 'artifact', task: value.taskId, state: '', text: text(value.artifact.parts) + data(value.artifact.parts).join('') };
     default: return { kind: $case, task: '', state: '', text: text(value.parts) };
   }
 };
