@@ -30,6 +30,8 @@ func (s *service) takeEnvelope(ctx context.Context, c wire.Call, m *wire.Message
 		return taken{}, invalid("message.contextId", "must be the envelope's correlation_id")
 	case h.Receiver != s.uri:
 		return taken{}, invalid("message.metadata", "the envelope is for another agent")
+	case h.Auth != "" && isGiven(h.Sender, s.uri):
+		return taken{}, errNoProof
 	case h.Receipt != "":
 		return taken{}, invalid("message.metadata", "must be an act: no receipt is sent here")
 	case h.Performative == envelope.Cancel:
