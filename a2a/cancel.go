@@ -45,7 +45,7 @@ func (s *service) CancelTask(ctx context.Context, c wire.Call, r *wire.CancelTas
 func (s *service) cancelEnvelope(ctx context.Context, c wire.Call, task string, header json.RawMessage) (taken, error) {
 	data, err := joined(header, []byte("{}"))
 	if err != nil {
-		return taken{}, err
+		return taken{}, misplaced("metadata", "the header of an envelope under "+ExtensionURI)
 	}
 	e, err := guard.Open(data)
 	if err != nil {

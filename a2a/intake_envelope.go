@@ -66,9 +66,10 @@ func (s *service) belongs(ctx context.Context, task string, h envelope.Header) e
 	return nil
 }
 
-// deliver hands an envelope to the host and sorts out its answer.
+// deliver hands an envelope to the host and sorts out its answer. What cannot be
+// read has no task, and is only answered.
 func (s *service) deliver(ctx context.Context, c wire.Call, data []byte, task, sender string) (taken, error) {
-	replies, err := s.host.Take(ctx, agent.Mail{Envelope: data, Caller: c.Caller, Loopback: c.Loopback, Task: task, Mailbox: true})
+	replies, err := s.host.Take(ctx, agent.Mail{Envelope: data, Caller: c.Caller, Loopback: c.Loopback, Task: task, Mailbox: task != ""})
 	if err != nil {
 		return taken{}, refused(err)
 	}

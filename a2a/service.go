@@ -118,4 +118,6 @@ func speaksParley(c wire.Call) bool { return slices.Contains(c.Extensions, Exten
 // errGoingDown is what ends a stream when the host stops.
 var errGoingDown = wire.Errorf(wire.Unavailable, "the agent is going down")
 
-func noTask(id string) error { return wire.Errorf(wire.TaskNotFound, "there is no task %q", id) }
+func noTask(id string) error {
+	return wire.Errorf(wire.TaskNotFound, "there is no task %q", cut(id, 64))
+}
