@@ -49,6 +49,21 @@ func ForeignURI(authority, scheme, subject string) string {
 	return "agent://" + authority + "/x-" + hex.EncodeToString(sum[:8])
 }
 
+// isGiven reports whether a URI is one that the server of the agent gives to
+// callers who have none of their own: nobody proves by a token to be one of them.
+// On loopback anybody could, for a key that was never met is taken at its word.
+func isGiven(uri, agent string) bool {
+	name, ok := strings.CutPrefix(uri, agent[:strings.LastIndexByte(agent, '/')+1])
+	if !ok {
+		return false
+	}
+	sum, foreign := strings.CutPrefix(name, "x-")
+	return name == anonymous || foreign && len(sum) == 16 && strings.Trim(sum, "0123456789abcdef") == ""
+}
+
+// anonymous is the name of callers who are not authenticated.
+const anonymous = "anonymous"
+
 // Verify says whose a secret is: its subject, or ErrCredentials if it is
 // nobody's. Any other error is a fault of this side. It may be called at once by
 // several goroutines.

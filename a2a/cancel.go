@@ -57,6 +57,8 @@ func (s *service) cancelEnvelope(ctx context.Context, c wire.Call, task string, 
 		return taken{}, invalid("metadata", "the envelope must be a cancel")
 	case h.Receiver != s.uri:
 		return taken{}, invalid("metadata", "the envelope is for another agent")
+	case h.Auth != "" && isGiven(h.Sender, s.uri):
+		return taken{}, errNoProof
 	case task != taskID(h.ConversationID, s.uri):
 		return taken{}, invalid("id", "must be the task of the envelope's conversation")
 	}

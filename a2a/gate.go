@@ -95,9 +95,15 @@ func localAddr(r *http.Request) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(a.AddrPort().Addr().Unmap().WithZone(""), a.AddrPort().Port()), true
 }
 
-// isLoopback reports whether the request's connection is from this machine. No
-// header can say so.
+// isLoopback reports whether the request is from this machine: its connection is,
+// and no proxy says that it passes on what came from elsewhere. No header can say
+// that a request is from here.
 func isLoopback(r *http.Request) bool {
+	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if len(r.Header.Values(name)) > 0 {
+			return false
+		}
+	}
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && a.Network() == "unix" {
 		return true
 	}

@@ -30,6 +30,8 @@ func (s *service) takeEnvelope(ctx context.Context, c wire.Call, m *wire.Message
 		return taken{}, invalid("message.contextId", "must be the envelope's correlation_id")
 	case h.Receiver != s.uri:
 		return taken{}, invalid("message.metadata", "the envelope is for another agent")
+	case h.Auth != "" && isGiven(h.Sender, s.uri):
+		return taken{}, errNoProof
 	case h.Receipt != "":
 		return taken{}, invalid("message.metadata", "must be an act: no receipt is sent here")
 	case h.Performative == envelope.Cancel:
@@ -64,8 +66,8 @@ func (s *service) belongs(ctx context.Context, task string, h envelope.Header) e
 	return nil
 }
 
-// deliver hands an envelope to the host and sorts out its answer. One that cannot
-// be read has no task.
+// deliver hands an envelope to the host and sorts out its answer. What cannot be
+// read has no task, and is only answered.
 func (s *service) deliver(ctx context.Context, c wire.Call, data []byte, task, sender string) (taken, error) {
 	replies, err := s.host.Take(ctx, agent.Mail{Envelope: data, Caller: c.Caller, Loopback: c.Loopback, Task: task, Mailbox: task != ""})
 	if err != nil {

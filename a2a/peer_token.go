@@ -31,6 +31,9 @@ func (p peerTokens) Authenticate(r *http.Request, agent string) (*Identity, erro
 	if err != nil {
 		return nil, errors.Join(ErrCredentials, err)
 	}
+	if isGiven(sender, agent) {
+		return nil, ErrCredentials
+	}
 	return &Identity{Scheme: "parley", Subject: sender, URI: sender}, nil
 }
 

@@ -57,6 +57,9 @@ func newServer(cfg Config, now func() time.Time, newID func() string, agents ...
 		if a.name == "tasks" {
 			return nil, errors.New(`making an A2A server: an agent named "tasks" cannot be served: the protocol has that path`)
 		}
+		if isGiven(a.uri, a.uri) {
+			return nil, fmt.Errorf("making an A2A server: an agent named %q cannot be served: callers are called so", a.name)
+		}
 		s.names[a.name] = a
 	}
 	var err error

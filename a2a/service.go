@@ -47,12 +47,14 @@ func (s *service) caller(ctx context.Context, c wire.Call) (string, error) {
 		return c.Caller, nil
 	}
 	peer, err := s.host.Identify(ctx, c.Token, s.uri, c.Loopback)
-	if err != nil {
-		// Why it proves nothing is not for whoever tries.
-		return "", wire.Errorf(wire.Unauthenticated, "the token proves nothing to this agent")
+	if err != nil || isGiven(peer, s.uri) {
+		return "", errNoProof
 	}
 	return peer, nil
 }
+
+// errNoProof: why a token proves nothing is not for whoever tries.
+var errNoProof = wire.Errorf(wire.Unauthenticated, "the token proves nothing to this agent")
 
 // find is the exchange that a task is. A task of somebody else is not found.
 func (s *service) find(ctx context.Context, c wire.Call, task string) (store.Exchange, error) {
@@ -116,4 +118,6 @@ func speaksParley(c wire.Call) bool { return slices.Contains(c.Extensions, Exten
 // errGoingDown is what ends a stream when the host stops.
 var errGoingDown = wire.Errorf(wire.Unavailable, "the agent is going down")
 
-func noTask(id string) error { return wire.Errorf(wire.TaskNotFound, "there is no task %q", id) }
+func noTask(id string) error {
+	return wire.Errorf(wire.TaskNotFound, "there is no task %q", cut(id, 64))
+}
