@@ -78,10 +78,14 @@ func (s *service) earlier(ctx context.Context, caller, id string, kept original,
 	case m.TaskID != "":
 		return s.noted(ctx, caller, id, kept, m)
 	}
-	entry, err := s.host.Store().Message(ctx, k, store.Received, id)
+	x, err := s.host.Store().Exchange(ctx, k)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	entry, err := s.host.Store().Message(ctx, k, store.Received, id)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +99,6 @@ func (s *service) earlier(ctx context.Context, caller, id string, kept original,
 	}
 	if before == nil || !before.same(kept) {
 		return nil, reused
-	}
-	x, err := s.host.Store().Exchange(ctx, k)
-	if err != nil {
-		return nil, err
 	}
 	return s.main(ctx, x)
 }
