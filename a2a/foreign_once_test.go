@@ -35,6 +35,7 @@ func TestAForeignMessageThatIsSentAgainIsTheSameTaskAcrossRestarts(t *testing.T)
 			c := d.as(stranger, binding)
 			m := uttering("m-1", "hello")
 			first := c.sends(m)
+			synctest.Wait() // the work has begun
 			if again := c.sends(m); again.ID != first.ID || again.ContextID != first.ContextID || again.Status.State.Terminal() {
 				t.Errorf("in progress it is %s", wire.Encode(again))
 			}
