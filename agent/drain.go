@@ -64,9 +64,9 @@ func (h *Host) begun(err error) error {
 		if err == nil {
 			errs = append(errs, h.stopModels(context.WithoutCancel(h.running)))
 		}
-		return errors.Join(append(errs, h.store.Close())...)
+		return errors.Join(append(errs, h.closeStore())...)
 	case half:
-		return errors.Join(err, h.store.Close())
+		return errors.Join(err, h.closeStore())
 	case err != nil:
 		return err
 	}
@@ -109,7 +109,7 @@ func (h *Host) Stop(ctx context.Context) error {
 		if h.store == nil {
 			return nil
 		}
-		return h.store.Close()
+		return h.closeStore()
 	case started:
 		return h.goDown(ctx)
 	case leaving, stopping:
@@ -150,7 +150,7 @@ func (h *Host) goDown(ctx context.Context) error {
 	}
 	h.become(ended)
 	h.giveUpLeases(context.WithoutCancel(ctx))
-	return errors.Join(append(errs, h.stopModels(ctx), h.store.Close())...)
+	return errors.Join(append(errs, h.stopModels(ctx), h.closeStore())...)
 }
 
 // become takes the host to a later state, in which nothing of it runs on by
@@ -215,7 +215,7 @@ func (h *Host) Kill() error {
 	}
 	h.mu.Unlock()
 	h.dispatch.set(halted)
-	return h.store.Close()
+	return h.closeStore()
 }
 
 // live returns the context that ends with the host, or ErrStopped.

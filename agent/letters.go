@@ -59,6 +59,20 @@ func (l *letters) get(digest envelope.Digest, raw []byte) *envelope.Envelope {
 	return one.read
 }
 
+// forget frees what is remembered: a timer may hold on to a host for long after it
+// has ended.
+func (l *letters) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.young, l.old, l.bytes = nil, nil, 0
+}
+
+// closeStore ends what the host keeps.
+func (h *Host) closeStore() error {
+	h.letters.forget()
+	return h.store.Close()
+}
+
 // Envelope reads the message of a log entry.
 func (h *Host) Envelope(entry store.Entry) (*envelope.Envelope, error) {
 	if e := h.letters.get(entry.Digest, entry.Envelope); e != nil {

@@ -93,13 +93,11 @@ func exists(ctx context.Context, stmt *sql.Stmt, args ...any) (bool, error) {
 }
 
 func (w *writer) putExchange(ctx context.Context, x exchangeRow) error {
-	stmt := w.stmt.insertExchange
+	put := w.openExchange
 	if x.version != 0 {
-		stmt = w.stmt.updateExchange
-	} else if err := w.firstUnder(ctx, task{x.Owner, x.kept.Task}); err != nil {
-		return fmt.Errorf("%s: what is under its task: %w", x, err)
+		put = w.moveExchange
 	}
-	written, err := exec(ctx, stmt, x.values...)
+	written, err := put(ctx, x)
 	if err == nil && !written {
 		err = store.ErrConflict
 	}
@@ -111,6 +109,22 @@ func (w *writer) putExchange(ctx context.Context, x exchangeRow) error {
 	}
 	w.changes.exchange(x)
 	return nil
+}
+
+func (w *writer) openExchange(ctx context.Context, x exchangeRow) (written bool, err error) {
+	if err := w.firstUnder(ctx, task{x.Owner, x.kept.Task}); err != nil {
+		return false, fmt.Errorf("what is under its task: %w", err)
+	}
+	return exec(ctx, w.stmt.insertExchange, x.values...)
+}
+
+// moveExchange writes a step. What it is found by, such as its correlation, hardly
+// ever changes: a statement that does not name it leaves its indexes alone.
+func (w *writer) moveExchange(ctx context.Context, x exchangeRow) (written bool, err error) {
+	if written, err = exec(ctx, w.stmt.moveExchange, x.moving...); written || err != nil {
+		return written, err
+	}
+	return exec(ctx, w.stmt.updateExchange, x.values...)
 }
 
 // firstUnder notes that nothing is under a task yet, if so: who asks what is there

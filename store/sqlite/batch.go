@@ -131,6 +131,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 		return named(fmt.Errorf("begin a transaction: %w", err))
 	}
 	w.changes.reset(&w.recent)
+	defer func() { w.changes = changes{} }()
 	err := do()
 	if err == nil {
 		w.recent.bar(&w.changes)

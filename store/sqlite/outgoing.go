@@ -79,7 +79,13 @@ func (w *writer) claimEffect(ctx context.Context, e store.Effect) error {
 }
 
 func (w *writer) putEffect(ctx context.Context, e store.Effect) error {
-	if _, err := w.stmt.putEffect.ExecContext(ctx, effectValues(e)...); err != nil {
+	// Written over where it was claimed, it leaves the index of conversations alone.
+	written, err := exec(ctx, w.stmt.endEffect, e.Fingerprint, string(e.Status), millis(e.At), millis(e.ExpiresAt),
+		e.Recipient, e.Sender, e.Capability, e.Key, e.Conversation)
+	if err == nil && !written {
+		_, err = w.stmt.putEffect.ExecContext(ctx, effectValues(e)...)
+	}
+	if err != nil {
 		return fmt.Errorf("write effect %s of %s: %w", e.Key, e.Sender, err)
 	}
 	w.changes.effect(e)

@@ -28,6 +28,7 @@ type exchangeRow struct {
 	kept    store.Exchange // as it is read afterwards
 	version int64
 	values  []any
+	moving  []any // of the statement that leaves alone what seldom changes
 	timers  []timerRow
 	running string // the names of its timers, each between two spaces
 }
@@ -87,6 +88,8 @@ func prepareExchange(x store.Exchange) (exchangeRow, error) {
 		x.MovedAt.UnixMilli(), x.Task, x.Mailbox, x.Owner, x.Conversation, x.Peer,
 	}
 	if x.Version != 0 {
+		v := row.values
+		row.moving = []any{v[0], v[1], v[2], v[3], v[4], v[8], v[10], v[11], v[14], v[15], v[16], x.Version, v[5], v[6], v[7], v[12], v[13], v[9]}
 		row.values = append(row.values, x.Version)
 	}
 	timers := x.State.Timers()

@@ -123,6 +123,7 @@ func (s *Store) Close() error {
 		close(s.closing)
 		if s.writer != nil {
 			<-s.writer.ended
+			s.writer.recent.bar(&changes{all: true}) // for good
 		}
 		for range readers {
 			s.slots <- struct{}{}

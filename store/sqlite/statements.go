@@ -52,7 +52,7 @@ type statements struct {
 	takeOver, inProgress                   *sql.Stmt
 
 	insertExchange, updateExchange, clearTimers, putTimer *sql.Stmt
-	underTask                                             *sql.Stmt
+	underTask, moveExchange, endEffect                    *sql.Stmt
 	head, putBlob, append                                 *sql.Stmt
 	accept, settle, lease, accepted                       *sql.Stmt
 	dropUnsent, insertOutbox, deliver, posted             *sql.Stmt
@@ -94,6 +94,10 @@ func (s *statements) texts() []text {
 			moved_ms = ?, task = ?, mailbox = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
 		{&s.underTask, "SELECT 1 FROM exchange WHERE owner = ? AND task = ? AND task <> '' LIMIT 1"},
+		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
+			final = ?, ended_ms = ?, moved_ms = ?
+			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ? AND correlation = ?
+			AND parent_conversation = ? AND parent_peer = ? AND task = ? AND mailbox = ? AND opened_ms IS ?`},
 		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
 		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <> excluded.at_ms`},
@@ -129,6 +133,8 @@ func (s *statements) texts() []text {
 			status, at_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.putEffect, `INSERT OR REPLACE INTO effect (recipient, sender, capability, key, fingerprint, conversation,
 			status, at_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&s.endEffect, `UPDATE effect SET fingerprint = ?, status = ?, at_ms = ?, expires_ms = ?
+			WHERE recipient = ? AND sender = ? AND capability = ? AND key = ? AND conversation = ?`},
 		{&s.release, "DELETE FROM effect WHERE recipient = ? AND sender = ? AND capability = ? AND key = ?"},
 		{&s.insertTurn, `INSERT INTO turn (owner, conversation, peer, ordinal, kind, name, data, at_ms)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
