@@ -114,6 +114,7 @@ type Host struct {
 	watches watches
 	// tasks wakes whoever reads what the owner commits under a task.
 	tasks   watches
+	posed   []func(ctx context.Context, about store.Key)
 	beside  beside
 	bus     bus
 	tokens  tokens
