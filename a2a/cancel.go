@@ -36,6 +36,9 @@ func (s *service) CancelTask(ctx context.Context, c wire.Call, r *wire.CancelTas
 	if x, err = s.stopped(ctx, x); err != nil {
 		return nil, err
 	}
+	if now := stateOf(x, nil); now == wire.Completed || now == wire.Rejected {
+		return nil, errTooLate
+	}
 	return s.snapshot(ctx, x, shown{artifacts: true, reader: x.Peer})
 }
 
@@ -87,6 +90,8 @@ func (s *service) stopped(ctx context.Context, x store.Exchange) (store.Exchange
 	return now, err
 }
 
+var errTooLate = wire.Errorf(wire.TaskNotCancelable, "the task has ended")
+
 var errSlow = errors.New("the agent takes longer to stop")
 
 // cancelForeign cancels the exchange of a task in the client's name. Cancelling
@@ -102,7 +107,7 @@ func (s *service) cancelForeign(ctx context.Context, c wire.Call, task string) (
 		return x, err
 	}
 	if x.State.Done() && x.State.Cancel == "" {
-		return x, wire.Errorf(wire.TaskNotCancelable, "the task has ended")
+		return x, errTooLate
 	}
 	if x.State.Cancel != "" {
 		return x, nil

@@ -30,11 +30,14 @@ type fold struct {
 	// of the task.
 	asked map[string]protocol.State
 	told  wire.TaskState
+	// noted are the messages that were kept while nothing was asked: one that
+	// answers a question later was said before.
+	noted map[string]bool
 }
 
 // newFold begins before the first entry.
 func (s *service) newFold(x store.Exchange, o shown) *fold {
-	f := &fold{host: s.host, show: s.show, x: x, reader: o.reader, parley: o.parley, state: protocol.Start, asked: map[string]protocol.State{}}
+	f := &fold{host: s.host, show: s.show, x: x, reader: o.reader, parley: o.parley, state: protocol.Start, asked: map[string]protocol.State{}, noted: map[string]bool{}}
 	f.told = f.now()
 	return f
 }
@@ -128,11 +131,15 @@ func (f *fold) ours(e store.Entry) (said, error) {
 // theirs is what the client said.
 func (f *fold) theirs(e store.Entry) (*wire.Message, error) {
 	if e.Kind == store.Noted {
+		f.noted[e.MessageID] = true
 		kept, err := readOriginal(e.Note)
 		if err != nil {
 			return nil, fmt.Errorf("in the log of %s: %w", f.x.Owner, err)
 		}
 		return f.original(kept, []wire.Part{text("")})
+	}
+	if !f.parley && f.noted[e.MessageID] {
+		return nil, nil
 	}
 	if !f.parley {
 		return f.plainUser(e)

@@ -20,6 +20,8 @@ type wanted struct {
 	content  []byte
 }
 
+var errFile = wire.Errorf(wire.ContentTypeNotSupported, "files are not taken here, only text and data")
+
 // choose finds the contract that a message is for: its text opens a chat, its
 // data goes to the one contract whose schema accepts it. Files and links are not
 // fetched, stored or passed on.
@@ -39,7 +41,7 @@ func (s *service) choose(m *wire.Message) (wanted, error) {
 		case p.Text != nil:
 			text = append(text, *p.Text)
 		default:
-			return wanted{}, wire.Errorf(wire.ContentTypeNotSupported, "files are not taken here, only text and data")
+			return wanted{}, errFile
 		}
 	}
 	switch {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
@@ -12,7 +13,8 @@ import (
 )
 
 // followUp takes a foreign message on a task: it answers the open question. While
-// nothing is asked it is kept with the task, and moves nothing.
+// nothing is asked it is kept with the task, and moves nothing until a question
+// comes that it answers.
 func (s *service) followUp(ctx context.Context, c wire.Call, caller, id string, m *wire.Message, kept original) (store.Exchange, error) {
 	var none store.Exchange
 	x, err := s.find(ctx, c, m.TaskID)
@@ -31,6 +33,9 @@ func (s *service) followUp(ctx context.Context, c wire.Call, caller, id string, 
 	}
 	if question != nil {
 		return x, s.answer(ctx, c, *question, id, m, kept)
+	}
+	if slices.ContainsFunc(m.Parts, func(p wire.Part) bool { return p.Text == nil && p.Data == nil }) {
+		return none, errFile
 	}
 	if kept.Outside { // a note has no content beside it
 		return none, invalid("message.parts", fmt.Sprintf("must be shorter than %d bytes while nothing is asked", maxOriginal))

@@ -68,7 +68,7 @@ func TestAForeignMessageOpensTheOneContractThatTakesIt(t *testing.T) {
 		"two data parts":                 {opts: kinds, m: wire.Message{MessageID: "m", Role: wire.User, Parts: []wire.Part{{Data: json.RawMessage(seat)}, {Data: json.RawMessage(seat)}}}, kind: wire.InvalidParams, field: "message.parts"},
 		"a number beyond what JSON has":  {opts: append(kinds, answersWith(noting)), m: giving("m", `{"n":9007199254740993}`), kind: wire.InvalidParams, field: "message.parts[0].data.n", says: "number"},
 		"the greatest number":            {opts: append(kinds, answersWith(noting)), m: giving("m", `{"n":9007199254740991}`), result: `{"reference":"R1"}`},
-		"data too deep for an envelope":  {opts: append(kinds, answersWith(noting)), m: giving("m", `{"n":1,"tree":`+nested(40)+`}`), kind: wire.InvalidParams, field: "message.parts.data.tree"+strings.Repeat(".a", 31), says: "levels"},
+		"data too deep for an envelope":  {opts: append(kinds, answersWith(noting)), m: giving("m", `{"n":1,"tree":`+nested(40)+`}`), kind: wire.InvalidParams, field: "message.parts.data.tree" + strings.Repeat(".a", 31), says: "levels"},
 		"data deeper than anybody reads": {opts: append(kinds, answersWith(noting)), m: giving("m", `{"n":1,"tree":`+nested(80)+`}`), kind: wire.ParseError, says: "levels"},
 		"more data than an envelope has": {opts: append(kinds, answersWith(noting)), m: giving("m", `{"n":1,"tree":{"a":"`+strings.Repeat("x", 300<<10)+`"}}`), kind: wire.InvalidParams, field: "message.parts.data", says: "at most"},
 		"data of control characters":     {opts: append(kinds, answersWith(noting)), m: giving("m", `{"n":1,"tree":{"a":"\u0007"}}`), kind: wire.InvalidParams, field: "message.parts[0].data.tree.a", says: "control"},

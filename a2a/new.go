@@ -24,7 +24,7 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 			return nil, fmt.Errorf("making an A2A server: %w", err)
 		}
 		s := newService(h, uri)
-		s.read, s.show, s.direct = cfg.Read, cfg.Show, cfg.Direct
+		s.read, s.show, s.direct, s.log = cfg.Read, cfg.Show, cfg.Direct, cfg.Log
 		s.pushes = push.serve(uri, s.find, s.happening)
 		agents = append(agents, &served{name: at.Name, uri: uri, service: s,
 			describe: func() (*wire.AgentCard, error) {

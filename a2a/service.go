@@ -3,6 +3,7 @@ package a2a
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"slices"
 
 	"github.com/parley-agents/parley/a2a/wire"
@@ -19,6 +20,8 @@ type service struct {
 	// read and show are Config.Read and Config.Show, nil if there are none.
 	read func(agent string, m *wire.Message) (contract string, content json.RawMessage, ok bool)
 	show func(contract string, content json.RawMessage) []wire.Part
+	// log is Config.Log.
+	log *slog.Logger
 	// direct is Config.Direct, nil if there is none.
 	direct func(contract string) bool
 	// down is closed when the host stops.
@@ -32,7 +35,9 @@ func newService(host *agent.Host, uri string) *service {
 		<-ctx.Done()
 		close(down)
 	})
-	return &service{host: host, uri: uri, down: down}
+	s := &service{host: host, uri: uri, down: down, log: slog.New(slog.DiscardHandler)}
+	host.Posed(s.useNotes)
+	return s
 }
 
 // GetExtendedAgentCard implements wire.Service. The server, which makes the

@@ -76,6 +76,7 @@ func (j *job) askBack(ctx context.Context, q *question) (answer []byte, conversa
 	}
 	if about.Mailbox {
 		q.task = about.Task
+		q.opened = j.host.posing(ctx, about.Key, q.opened)
 	}
 	j.mu.Lock()
 	busy := j.asking

@@ -163,3 +163,32 @@ func TestAQuestionInAMailboxMayItselfBeAskedAbout(t *testing.T) {
 		r.readOnly(t, q.id, flights.URI())
 	})
 }
+
+func TestACarrierIsToldOfEachQuestionInAMailboxAlsoByTheRunAfterACrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "b.db")
+		b := boxed(t, open(t, path), curious(which), book.Name(), book.Protocol(), seatJSON, nil)
+		at(time.Second)
+		key := b.tasks(t)[0].Key
+		if err := b.host.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		b.who = curious(which)
+		b.host = agent.NewHost(agent.Config{Store: open(t, path), Log: quiet(nil).Log}, b.who)
+		var told []store.Key
+		b.host.Posed(func(ctx context.Context, about store.Key) {
+			told = append(told, about)
+			// What is asked is there already, and may be answered at once.
+			_, question := b.question(t)
+			wantAck(t, b.take(t, b.answer(t, question, `{"choice":"aisle"}`)))
+		})
+		if err := b.host.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = b.host.Stop(context.Background()) })
+		at(time.Second)
+		if len(told) != 1 || told[0] != key || b.state(t) != "done:ok" {
+			t.Errorf("told of %v, want %v, and it is in %q", told, key, b.state(t))
+		}
+	})
+}

@@ -35,6 +35,27 @@ func (h *Host) Heard(ctx context.Context, x store.Exchange) error {
 	return h.renew(ctx, x.Key)
 }
 
+// Posed has f called whenever one of the host's agents asks back a peer that reads
+// what is said to it, before the agent waits for the answer: also by the run after
+// a crash that comes to the question again. It is for a carrier that may have the
+// answer already. about is the exchange that the question is about, and ctx ends
+// when the answer is no longer wanted. f may be called at once by several
+// goroutines, and the agent waits for it. Posed is called before Start.
+func (h *Host) Posed(f func(ctx context.Context, about store.Key)) { h.posed = append(h.posed, f) }
+
+// posing is what is done when a question was opened: opened, if it is not nil,
+// and what carriers have to say.
+func (h *Host) posing(ctx context.Context, about store.Key, opened func(conversation string)) func(string) {
+	return func(conversation string) {
+		if opened != nil {
+			opened(conversation)
+		}
+		for _, f := range h.posed {
+			f(ctx, about)
+		}
+	}
+}
+
 // ErrEnded: the exchange has ended.
 var ErrEnded = errors.New("the exchange has ended")
 
