@@ -12,7 +12,7 @@ BENCH ?=
 demo:
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	echo "== $(SENTENCE)" && $(TRIP) --yes $(SENTENCE) && \
-	echo && echo "== the same, while a hotel restarts, a reply is lost, the model garbles its JSON and a hotel gives orders" && \
+	echo && echo "== the same, while the process of the hotels is killed twice, a reply is lost, the model garbles its JSON and a hotel gives orders" && \
 	$(TRIP) --yes --faults restart-hotel,drop-reply,bad-json,injection $(SENTENCE) && \
 	echo && echo "== a sentence that leaves something open" && \
 	$(TRIP) "a weekend in Lisbon, please" < /dev/null

@@ -98,7 +98,7 @@ func (s *supplier) run(ctx, serving context.Context, ln net.Listener, lines <-ch
 	}}
 	host := agent.NewHost(agent.Config{Store: m, Log: log}, s.agent())
 	defer context.AfterFunc(ctx, func() { _ = host.Kill() })()
-	server, err := a2a.NewServer(host, a2a.Config{Log: log})
+	server, err := a2a.NewServer(host, a2a.Config{NoPush: true, Log: log})
 	if err == nil {
 		err = host.Start(serving)
 	}

@@ -67,12 +67,17 @@ func (d *desk) await(ctx context.Context) error {
 	case <-d.ready:
 		return nil
 	case <-d.ended:
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return d.fault
+		return d.failed()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// failed is why there will be no more process.
+func (d *desk) failed() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.fault
 }
 
 // errSilent: it did so without a reason.

@@ -31,7 +31,7 @@ type Process interface {
 func ownProcess(p supplier.Part, listener, in, out *os.File) (Process, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
+		return nil, errors.Join(fmt.Errorf("finding this program: %w", err), listener.Close(), in.Close(), out.Close())
 	}
 	c := exec.Command(program, append([]string{supplier.Command}, p.Args()...)...)
 	c.Stdin, c.Stdout, c.Stderr, c.ExtraFiles = in, out, os.Stderr, []*os.File{listener}

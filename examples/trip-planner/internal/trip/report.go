@@ -172,6 +172,11 @@ func (w *World) explain(err error) string {
 	if cause := w.trouble.take(); cause != nil {
 		text += ": " + cause.Error()
 	}
+	for _, d := range w.desks {
+		if fault := d.failed(); fault != nil {
+			text += ": " + fault.Error()
+		}
+	}
 	if refused, ok := errors.AsType[*protocol.RefusedError](err); ok && refused.Reason == "mismatch" {
 		text = "the question was answered already, in another way"
 	}

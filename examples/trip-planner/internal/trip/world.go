@@ -61,8 +61,12 @@ type World struct {
 	logs  []*sqlite.Store
 }
 
-// budget is how long a trip may take to plan.
-const budget = 60 * time.Second
+const (
+	// budget is how long a trip may take to plan.
+	budget = 60 * time.Second
+	// stopTime is how long agents may take to stop that have hardly started.
+	stopTime = 5 * time.Second
+)
 
 // Open starts the agents, and returns when all of them take requests. Close stops
 // them. A second World in the same folder is refused with store.ErrInUse.
@@ -78,7 +82,9 @@ func Open(ctx context.Context, o Options) (*World, error) {
 	}
 	w := &World{opts: o, traveller: travellerAgent(o)}
 	if err := w.start(ctx); err != nil {
-		return nil, errors.Join(err, w.Close(context.WithoutCancel(ctx)))
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		return nil, errors.Join(err, w.Close(stopping))
 	}
 	return w, nil
 }
