@@ -134,7 +134,9 @@ func drawChecks(t *testing.T) [][]string {
 		{"its body is not JSON, or no request", func() { a.body = call(`{"message":{}}`) }},
 		{"the hook refuses it (`Config.Authorize`)", func() { allowed = true }},
 		{"it does not name an extension that the agent requires; none of Parley's does", func() { a.extension = "urn:needed" }},
-		{"what it says has a fault", func() { a.body = call(`{"message":` + message + `,"configuration":{"taskPushNotificationConfig":{"url":"https://h.example"}}}`) }},
+		{"what it says has a fault", func() {
+			a.body = call(`{"message":` + message + `,"configuration":{"taskPushNotificationConfig":{"url":"https://h.example"}}}`)
+		}},
 		{"it needs what is not served, such as webhooks (`Config.NoPush`)", func() { a.body = call(`{"message":` + message + `}`) }},
 	} {
 		// A browser says where it comes from only with what changes something.
