@@ -22,6 +22,10 @@ import (
 	"github.com/parley-agents/parley/store/memory"
 )
 
+// What stands between the marks is README.md's.
+
+// readme: serve
+
 type City struct {
 	Name string `json:"name"`
 }
@@ -30,11 +34,9 @@ type Sky struct {
 	Sky string `json:"sky"`
 }
 
-// What stands between the marks is README.md's.
-
-// readme: serve
-
 var Weather = protocol.Query[City, Sky]("acme.weather.now/v1")
+
+func look(_ context.Context, c City) (Sky, error) { return Sky{"clear over " + c.Name}, nil }
 
 func serve(ctx context.Context, addr string) error {
 	clerk := agent.New("clerk", agent.Handle(Weather, look))
@@ -111,8 +113,6 @@ func stream(ctx context.Context, url, text string) error {
 }
 
 // readme: end
-
-func look(_ context.Context, c City) (Sky, error) { return Sky{"clear over " + c.Name}, nil }
 
 func TestTheREADMEsServerIsAskedByItsAgent(t *testing.T) {
 	addr := freeAddr(t)
