@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -223,6 +224,45 @@ func TestARequestThatWasNeverSentIsDroppedByItsCancel(t *testing.T) {
 		}
 		if log := logOf(t, b, flights, q.id); log[0].Event != "?cancel" {
 			t.Errorf("the participant saw %s first, want ?cancel", log[0].Event)
+		}
+	})
+}
+
+// meanwhile is a store that lets something happen just before a first attempt is
+// written.
+type meanwhile struct {
+	store.Store
+	over   atomic.Bool
+	happen func()
+}
+
+func (m *meanwhile) Commit(ctx context.Context, w store.WriteSet) error {
+	first := slices.ContainsFunc(w.Deliveries, func(d store.Delivery) bool { return d.Attempt == 1 && d.Status == store.Pending })
+	if first && m.over.CompareAndSwap(false, true) {
+		m.happen()
+	}
+	return m.Store.Commit(ctx, w)
+}
+
+func TestARequestThatItsCancelDropsAsItIsAboutToLeaveDoesNotLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		planner, flights := agent.New("planner"), answers(func(context.Context, Seat) (Booking, error) { t.Error("the handler ran"); return Booking{}, nil })
+		ctx, cancel := context.WithCancel(t.Context())
+		disk := &meanwhile{Store: open(t, filepath.Join(t.TempDir(), "a.db")), happen: func() { cancel(); at(time.Second) }}
+		a, b := begin(t, nil, disk, planner), begin(t, nil, nil, flights)
+		agent.Introduce(a, b)
+		q := askIn(ctx, t, planner, "flights", book, seat)
+		at(time.Minute)
+		if row := outboxRow(t, a, planner, sentOf(t, a, planner, q.id)[0]); row.Status != store.Dropped || row.Attempt != 0 {
+			t.Errorf("the request's row is %s after %d attempts, want dropped after none", row.Status, row.Attempt)
+		}
+		if got := state(t, a, planner, q.id); got != "done:cancelled" {
+			t.Errorf("the initiator is in %q, want done:cancelled", got)
+		}
+		for _, entry := range logOf(t, b, flights, q.id) {
+			if entry.Event == "?request" {
+				t.Error("the participant was sent the request")
+			}
 		}
 	})
 }

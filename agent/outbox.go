@@ -145,6 +145,13 @@ func (h *Host) send(ctx context.Context, row store.Outbox) bool {
 	if !h.record(ctx, row, delivery) {
 		return false
 	}
+	if delivery.Attempt == 1 {
+		// A cancel that was written meanwhile has dropped it, and says that it never left.
+		if row, err = h.store.OutboxRow(ctx, row.Owner, row.MessageID); err != nil || row.Status != store.Pending {
+			h.unwritten(ctx, row, err)
+			return err == nil
+		}
+	}
 	sent, err := h.transmit(ctx, row, delivery.Attempt)
 	if ctx.Err() != nil {
 		return false
