@@ -96,7 +96,8 @@ func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequ
 // settled reports whether a blocking call has its answer.
 func settled(state wire.TaskState) bool { return state.Terminal() || state.Interrupted() }
 
-// await waits until the task stands where enough says that it is enough.
+// await waits until the task stands where enough says that it is enough, ctx ends,
+// or nobody is there any more to move it or to answer.
 func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.TaskState) bool) (store.Exchange, error) {
 	for {
 		moved, release := s.host.Follow(x.Owner, x.Task)
@@ -109,6 +110,10 @@ func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.
 		case <-moved:
 		case <-ctx.Done():
 			err = context.Cause(ctx)
+		case <-s.down:
+			err = errGoingDown
+		case <-s.closed:
+			err = closing()
 		}
 		release()
 		if err != nil {
