@@ -182,8 +182,11 @@ func (p *Peer) meet(ctx context.Context, before *acquaintance) (*acquaintance, e
 	case r.agent != "" && uri != "" && r.agent != uri:
 		return nil, &WrongAgentError{URL: p.url, Asked: uri, Found: r.agent}
 	}
-	if pin := p.cfg.Pins[r.agent]; pin != nil && !pin.Equal(r.key) {
-		return nil, p.changed(r.agent, pin, r.key, "given in DialConfig.Pins")
+	if uri == "" {
+		uri = r.agent
+	}
+	if pin := p.cfg.Pins[uri]; pin != nil && !pin.Equal(r.key) {
+		return nil, p.changed(uri, pin, r.key, "given in DialConfig.Pins")
 	}
 	client, err := newClient(r.use, p.cfg.Client, p.http)
 	if err != nil {
