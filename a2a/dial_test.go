@@ -164,6 +164,10 @@ func TestAForeignAgentIsDialledOnlyIfThatIsAllowedAndItHasAName(t *testing.T) {
 	if err := dial(DialConfig{Foreign: true, Agent: flights}); err != nil {
 		t.Error(err)
 	}
+	pins := map[string]ed25519.PublicKey{flights: public(keyed(1))}
+	if e, ok := errors.AsType[*KeyChangedError](dial(DialConfig{Foreign: true, Agent: flights, Pins: pins})); !ok || e.Agent != flights || e.Shown != "" {
+		t.Errorf("one that should have a key and shows none: %v", e)
+	}
 }
 
 func TestWhatIsNoAddressIsNotDialled(t *testing.T) {

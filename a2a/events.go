@@ -109,6 +109,9 @@ func (st *stream) begin(ctx context.Context, resumed bool, place int64) (over bo
 		return false, err
 	}
 	st.heard(ctx, x)
+	if place, err = st.reached(ctx, place); err != nil {
+		return false, err
+	}
 	st.track = newTrack(st.host.Store(), x, place)
 	st.fold = st.newFold(x, st.shown)
 	if !resumed {
@@ -133,6 +136,19 @@ func (st *stream) begin(ctx context.Context, resumed bool, place int64) (over bo
 	st.send(wire.StreamResponse{Task: task})
 	over, err = st.drain(ctx)
 	return over || err == nil && st.over(), err
+}
+
+// reached is the place, or that before everything if the log has not come to it:
+// then the id is none of this log's, and its end would never be told.
+func (st *stream) reached(ctx context.Context, place int64) (int64, error) {
+	if place == 0 {
+		return 0, nil
+	}
+	page, err := st.host.Store().LogPage(ctx, st.x.Owner, st.x.Conversation, place-1, 1)
+	if len(page) == 0 {
+		place = 0
+	}
+	return place, err
 }
 
 // glance is the task of a stream that goes on: a reader of Parley has what was

@@ -97,8 +97,8 @@ func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequ
 // settled reports whether a blocking call has its answer.
 func settled(state wire.TaskState) bool { return state.Terminal() || state.Interrupted() }
 
-// await waits until the task stands where enough says that it is enough, ctx ends
-// or the host stops.
+// await waits until the task stands where enough says that it is enough, ctx ends,
+// or nobody is there any more to move it or to answer.
 func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.TaskState) bool) (store.Exchange, error) {
 	for {
 		moved, release := s.host.Follow(x.Owner, x.Task)
@@ -113,6 +113,8 @@ func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.
 			err = context.Cause(ctx)
 		case <-s.down:
 			err = errGoingDown
+		case <-s.closed:
+			err = closing()
 		}
 		release()
 		if err != nil {

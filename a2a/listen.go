@@ -35,9 +35,9 @@ func (s *Server) ListenAndServe(ctx context.Context, addr string) error {
 }
 
 // Serve serves on the listener, with TLS if Config.TLS is set, until ctx ends.
-// Then it ends all streams, lets other requests finish for Timeouts.Shutdown,
-// and returns nil. A server serves once: it is closed afterwards. The listener
-// is closed in any case. An *ExposedError says that it was not safe to begin.
+// Then it ends all streams and what waits for a task, lets other requests finish
+// for Timeouts.Shutdown, and returns nil. A server serves once: it is closed
+// afterwards. The listener is closed in any case. An *ExposedError says that it was not safe to begin.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error { return s.serveOn(ctx, ln, "") }
 
 func (s *Server) serveOn(ctx context.Context, ln net.Listener, name string) error {

@@ -18,6 +18,7 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	push := newPusher(h, h.Store(), cfg.AllowPrivateWebhooks, cfg.Log)
 	var agents []*served
+	var services []*service
 	for _, uri := range h.Agents() {
 		at, err := envelope.ParseURI(uri)
 		if err != nil {
@@ -26,6 +27,7 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 		s := newService(h, uri)
 		s.read, s.show, s.direct, s.log = cfg.Read, cfg.Show, cfg.Direct, cfg.Log
 		s.pushes = push.serve(uri, s.find, s.happening)
+		services = append(services, s)
 		agents = append(agents, &served{name: at.Name, uri: uri, service: s,
 			describe: func() (*wire.AgentCard, error) {
 				if h.Key(uri) == nil {
@@ -38,6 +40,9 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 	s, err := newServer(cfg, h.Now, h.NewID, agents...)
 	if err != nil {
 		return nil, err
+	}
+	for _, each := range services {
+		each.closed = s.open.Done()
 	}
 	if !cfg.NoPush {
 		h.Run(push.run)

@@ -193,11 +193,15 @@ func (p *Peer) recognize(text []byte) (*reading, error) {
 	if err != nil {
 		return nil, &CardError{URL: p.url + wire.CardPath, Err: err}
 	}
-	if uri := p.URI(); r.agent != "" && uri != "" && r.agent != uri {
+	uri := p.URI()
+	if r.agent != "" && uri != "" && r.agent != uri {
 		return nil, &WrongAgentError{URL: p.url, Asked: uri, Found: r.agent}
 	}
-	if pin := p.cfg.Pins[r.agent]; pin != nil && !pin.Equal(r.key) {
-		return nil, p.changed(r.agent, pin, r.key, "given in DialConfig.Pins")
+	if uri == "" {
+		uri = r.agent
+	}
+	if pin := p.cfg.Pins[uri]; pin != nil && !pin.Equal(r.key) {
+		return nil, p.changed(uri, pin, r.key, "given in DialConfig.Pins")
 	}
 	return r, nil
 }

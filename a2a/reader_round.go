@@ -190,6 +190,12 @@ func (r *reader) enlarge(list ...*watch) {
 // written meanwhile may have come to light later.
 const overlap = 2 * time.Second
 
+// maxPages is how many pages a poll reads, and errNoEnd what is wrong with a list
+// that has more: a poll that never ended would keep all the others from beginning.
+const maxPages = 10_000
+
+var errNoEnd = wire.Errorf(wire.InvalidAgentResponse, "the list of tasks has no end")
+
 // list reads what has changed of an owner's tasks since all of the watches were
 // read last.
 func (r *reader) list(ctx context.Context, k *acquaintance, owner string, list []*watch) error {
@@ -205,7 +211,7 @@ func (r *reader) list(ctx context.Context, k *acquaintance, owner string, list [
 	req := &wire.ListTasksRequest{StatusTimestampAfter: since.Add(-overlap), IncludeArtifacts: true, PageSize: page}
 	var newest time.Time
 	var failed []error
-	for {
+	for pages := 1; ; pages++ {
 		call, err := r.reading(k, owner)
 		if err != nil {
 			return err
@@ -234,6 +240,9 @@ func (r *reader) list(ctx context.Context, k *acquaintance, owner string, list [
 		}
 		if resp.NextPageToken == "" || resp.NextPageToken == req.PageToken {
 			break
+		}
+		if pages == maxPages {
+			return errors.Join(append(failed, errNoEnd)...)
 		}
 		req.PageToken = resp.NextPageToken
 	}

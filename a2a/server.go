@@ -96,8 +96,8 @@ func (s *Server) Mount(g *echo.Group) {
 	g.Any("/*", s.serve)
 }
 
-// Close ends every stream, and refuses new ones: their clients are told to come
-// back. An http.Server that a handler was given to waits for its requests in
+// Close ends every stream and every call that waits for its task, and refuses new
+// streams: their clients are told to come back. An http.Server that a handler was given to waits for its requests in
 // Shutdown, so it should be told: srv.RegisterOnShutdown(s.Close). Closing twice
 // is no error.
 func (s *Server) Close() { s.close() }

@@ -24,9 +24,10 @@ type service struct {
 	log *slog.Logger
 	// direct is Config.Direct, nil if there is none.
 	direct func(contract string) bool
-	// down is closed when the host stops.
-	down  <-chan struct{}
-	locks locks
+	// down is closed when the host stops, closed when the server is; nil without
+	// one.
+	down, closed <-chan struct{}
+	locks        locks
 }
 
 func newService(host *agent.Host, uri string) *service {

@@ -28,7 +28,7 @@ func readEvents(r io.Reader, limit int) iter.Seq2[sseEvent, error] {
 	return func(yield func(sseEvent, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(make([]byte, 0, 4096), limit+len("data: \r\n"))
-		lines.Split(splitLines)
+		lines.Split(new(lineSplitter).split)
 		id, first := "", true
 		var data []byte
 		for lines.Scan() {
@@ -67,15 +67,27 @@ func readEvents(r io.Reader, limit int) iter.Seq2[sseEvent, error] {
 	}
 }
 
-// splitLines is a bufio.SplitFunc for lines that end in CR, LF or both.
-func splitLines(data []byte, atEOF bool) (advance int, line []byte, err error) {
-	at := bytes.IndexAny(data, "\r\n")
+// lineSplitter splits what comes into lines that end in CR, LF or both. It looks
+// at each byte once, however small the pieces are in which a long line comes.
+type lineSplitter struct{ seen int }
+
+// split is a bufio.SplitFunc.
+func (l *lineSplitter) split(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	at := l.seen + bytes.IndexAny(data[l.seen:], "\r\n")
+	found := at >= l.seen
 	switch {
-	case at < 0 && atEOF && len(data) > 0:
+	case !found && atEOF && len(data) > 0:
+		l.seen = 0
 		return len(data), data, nil
-	case at < 0 || data[at] == '\r' && at+1 == len(data) && !atEOF:
-		return 0, nil, nil // it may be half a line, or half of its end
-	case data[at] == '\r' && at+1 < len(data) && data[at+1] == '\n':
+	case !found:
+		l.seen = len(data)
+		return 0, nil, nil
+	case data[at] == '\r' && at+1 == len(data) && !atEOF:
+		l.seen = at // it may be half of the line's end
+		return 0, nil, nil
+	}
+	l.seen = 0
+	if data[at] == '\r' && at+1 < len(data) && data[at+1] == '\n' {
 		return at + 2, data[:at], nil
 	}
 	return at + 1, data[:at], nil

@@ -119,3 +119,32 @@ func FuzzReadEvents(f *testing.F) {
 		}
 	})
 }
+
+func TestALineThatComesInPiecesIsLookedAtOnce(t *testing.T) {
+	line := []byte("data: " + strings.Repeat("x", 1000) + "\r\n")
+	var s lineSplitter
+	for n := range len(line) {
+		if advance, _, err := s.split(line[:n], false); advance != 0 || err != nil || s.seen != min(n, len(line)-2) {
+			t.Fatalf("after %d bytes: took %d, looked at %d, %v", n, advance, s.seen, err)
+		}
+	}
+	if advance, found, err := s.split(line, false); advance != len(line) || len(found) != len(line)-2 || err != nil || s.seen != 0 {
+		t.Errorf("took %d bytes for %d, %v", advance, len(found), err)
+	}
+}
+
+// little gives little at a time.
+type little struct{ io.Reader }
+
+func (l little) Read(p []byte) (int, error) { return l.Reader.Read(p[:min(len(p), 4096)]) }
+
+func BenchmarkAnEventThatComesInPieces(b *testing.B) {
+	text := "data: " + strings.Repeat("x", 8<<20) + "\n\n"
+	for b.Loop() {
+		for _, err := range readEvents(little{strings.NewReader(text)}, 16<<20) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
