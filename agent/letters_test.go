@@ -74,27 +74,3 @@ func TestLettersAreBounded(t *testing.T) {
 		t.Errorf("%d messages of %d bytes are remembered, more than %d", len(l.young)+len(l.old), size, most)
 	}
 }
-
-func TestTheLoopIsWokenForWhatIsDueBeforeItLooks(t *testing.T) {
-	o := newOutgoing()
-	at := time.Unix(100, 0)
-	if !o.misses(at) {
-		t.Error("a loop that looks may not have seen it")
-	}
-	o.rest(at)
-	if o.misses(at) || o.misses(at.Add(time.Second)) {
-		t.Error("the loop looks in time and is woken")
-	}
-	if !o.misses(at.Add(-time.Millisecond)) {
-		t.Error("the loop looks too late")
-	}
-	o.rest(time.Time{})
-	if !o.misses(at) {
-		t.Error("the loop rests for good")
-	}
-	o.rest(at)
-	o.look()
-	if !o.misses(at.Add(time.Second)) {
-		t.Error("a loop that looks again may not have seen it")
-	}
-}

@@ -30,9 +30,10 @@ func (h *Host) poke() {
 	}
 }
 
-// mind makes the loop look in time for what a committed step asks for.
+// mind makes the loop look in time for what a committed step asks for: what it
+// sends, what may leave now that something before it is done with, and its timers.
 func (h *Host) mind(s *step) {
-	if len(s.set.Outbox) > 0 {
+	if len(s.set.Outbox)+len(s.set.DropUnsent)+len(s.set.Deliveries)+len(s.set.Redrive) > 0 {
 		h.poke()
 		return
 	}
