@@ -78,7 +78,7 @@ func answerTo(q protocol.QuestionAsked, m *wire.Message) ([]byte, error) {
 		}
 		s, err := schema.Parse([]byte(q.Schema))
 		fits = err == nil && s.Validate(data) == nil
-		a.Value, want = string(data), "a value that fits the schema of the question, of at most 65536 characters"
+		a.Value, want = string(data), "a value that fits the schema of the question, of at most 65536 bytes"
 	default:
 		fits = data == nil
 		a.Text, want = protocol.Text(said), "text of 1 to 16384 characters"

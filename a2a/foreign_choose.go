@@ -113,7 +113,7 @@ func talking(contracts []*guard.Contract, text string) (wanted, error) {
 	}
 	content, err := schema.Encode(contracts[i].Input, protocol.Said{Text: protocol.Text(text)})
 	if err != nil {
-		return wanted{}, invalid("message.parts", "the text must be at most 65536 characters long, without control characters")
+		return wanted{}, invalid("message.parts", "the text must have at most 65536 bytes, without control characters")
 	}
 	return wanted{contracts[i], content}, nil
 }

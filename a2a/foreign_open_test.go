@@ -54,6 +54,7 @@ func TestAForeignMessageOpensTheOneContractThatTakesIt(t *testing.T) {
 		"text to who does not talk": {opts: kinds[1:], m: uttering("m", "hello"), kind: wire.ContentTypeNotSupported, says: "acme.flight.book/v1, acme.piano.weigh/v1"},
 		"text to who does nothing":  {m: uttering("m", "hello"), kind: wire.ContentTypeNotSupported, says: "none"},
 		"too long a text":           {opts: kinds, m: uttering("m", strings.Repeat("x", 65537)), kind: wire.InvalidParams, field: "message.parts", says: "65536"},
+		"too many bytes":            {opts: kinds, m: uttering("m", strings.Repeat("é", 40_000)), kind: wire.InvalidParams, field: "message.parts", says: "bytes"},
 		"far too long a text":       {opts: kinds, m: uttering("m", strings.Repeat("x", 3<<20)), kind: wire.InvalidParams, field: "message.parts", says: "65536"},
 		"control characters":        {opts: kinds, m: uttering("m", "a\x07b"), kind: wire.InvalidParams, field: "message.parts[0].text", says: "control characters"},
 

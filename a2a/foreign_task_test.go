@@ -180,12 +180,14 @@ func TestAMessageToATaskThatWorksStandsInItsHistoryOnce(t *testing.T) {
 			if _, err := c.tries(on(uttering("m-3", strings.Repeat("x", 60_000)), task.ID)); kindOf(err) != wire.InvalidParams {
 				t.Errorf("more than is kept of a message: %v", err)
 			}
+			c.sends(on(giving("m-6", "null"), task.ID))
 			_, err := c.tries(on(wire.Message{MessageID: "m-5", Role: wire.User, Parts: []wire.Part{{Raw: []byte("x")}}}, task.ID))
 			is(t, err, wire.ContentTypeNotSupported, "")
 			close(gate)
 			synctest.Wait()
 			got := c.sends(more) // still the same after the end
-			if got.Status.State != wire.Completed || len(got.History) != 2 || got.History[1].MessageID != "m-2" || *got.History[1].Parts[0].Text != "<and> more" {
+			if got.Status.State != wire.Completed || len(got.History) != 3 || got.History[1].MessageID != "m-2" || *got.History[1].Parts[0].Text != "<and> more" ||
+				string(got.History[2].Parts[0].Data) != "null" {
 				t.Errorf("it came to %s", wire.Encode(got))
 			}
 			_, err = c.tries(on(uttering("m-4", "too late"), task.ID))

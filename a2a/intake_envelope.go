@@ -32,8 +32,8 @@ func (s *service) takeEnvelope(ctx context.Context, c wire.Call, m *wire.Message
 		return taken{}, invalid("message.metadata", "the envelope is for another agent")
 	case h.Auth != "" && isGiven(h.Sender, s.uri):
 		return taken{}, errNoProof
-	case h.Receipt != "":
-		return taken{}, invalid("message.metadata", "must be an act: no receipt is sent here")
+	case h.Receipt != "" && h.Receipt != envelope.NotUnderstood:
+		return taken{}, invalid("message.metadata", "must be an act, or say that a question was not understood")
 	case h.Performative == envelope.Cancel:
 		return taken{}, invalid("message.metadata", "a cancel is sent with CancelTask")
 	}

@@ -260,6 +260,12 @@ func (r *reader) takeOne(ctx context.Context, w *watch, conversation string, act
 	received = x.State.Received
 	for _, a := range acts {
 		switch {
+		case r.unanswered(w, x, a):
+			// The host says again what it answered.
+			if err := r.give(ctx, w, a.data); err != nil {
+				return received, took, err
+			}
+			continue
 		case a.ReceiptKind() != "":
 			if x.State.Done() || w.heard[a.ID()] {
 				continue
@@ -286,11 +292,14 @@ func (r *reader) takeOne(ctx context.Context, w *watch, conversation string, act
 	return received, took, nil
 }
 
-// give gives the host one envelope. What the host answers goes nowhere: a refusal
-// is counted there, and one that may pass stalls the reading.
+// give gives the host one envelope. What the host answers goes nowhere, but that it
+// does not understand a question: a refusal is counted there, and one that may
+// pass stalls the reading.
 func (r *reader) give(ctx context.Context, w *watch, data []byte) error {
 	m := agent.Mail{Envelope: data, Task: w.task}
-	if k := r.peer.now(); k != nil && k.foreign() {
+	k := r.peer.now()
+	foreign := k != nil && k.foreign()
+	if foreign {
 		m.Caller = w.key.Peer
 	}
 	replies, err := r.host.Take(ctx, m)
@@ -304,6 +313,11 @@ func (r *reader) give(ctx context.Context, w *watch, data []byte) error {
 		}
 		if told := reply.Header().Error; reply.ReceiptKind() == envelope.Nack && told != nil && told.Retriable && told.Reason != guard.ReasonInProgress {
 			return fmt.Errorf("%w: %s", errStalled, told.Reason)
+		}
+		if reply.ReceiptKind() == envelope.NotUnderstood && !foreign {
+			if err := r.misread(ctx, w, reply, data); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
