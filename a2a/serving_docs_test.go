@@ -267,15 +267,15 @@ func drawStates(t *testing.T) [][]string {
 			if seen == "" {
 				t.Errorf("%s: the state %s is none of a task", p.Name, s)
 			}
-			name := string(s)
+			name := "`" + string(s) + "`"
 			if s.Done() {
-				name = string(s.Outcome())
+				name = "`" + string(s.Outcome()) + "`"
 			}
 			if seen == wire.Rejected && s.Done() && s.Outcome() == protocol.Rejected {
 				name += " (in propose)"
 			}
-			if !slices.Contains(by[seen], "`"+name+"`") {
-				by[seen] = append(by[seen], "`"+name+"`")
+			if !slices.Contains(by[seen], name) {
+				by[seen] = append(by[seen], name)
 			}
 		}
 	}
