@@ -38,10 +38,6 @@ func differences() []difference {
 			"The kit wants application/json, as 1.0.0 had it. Since 1.0.1 application/a2a+json SHOULD be used for requests and responses. " +
 				"A client that asks for application/json, or sends it and does not say what it accepts, is answered in that; the kit's reading calls do neither.",
 			"section 11.1 of 1.0.1"},
-		{failed, `TestAgentCardLastModified`,
-			"The card has no Last-Modified",
-			"It MAY have one. A card is made of what the agent does and has no date; its ETag, which SHOULD be there and is, says whether it has changed.",
-			"section 8.6.1"},
 		{skipped, `test_streaming_not_supported|TestHttpJsonStatusCodes::test_unsupported_operation|TestJsonRpcErrorCodeMappings::test_unsupported_operation`,
 			"Streams are always offered",
 			"The tests want an agent without streams. Every agent of Parley has them; UnsupportedOperationError is tried elsewhere, by a message to a task that has ended.",
