@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/store"
 )
 
@@ -49,6 +50,8 @@ func (s *service) followUp(ctx context.Context, c wire.Call, caller, id string, 
 		return none, errEnded
 	case errors.Is(err, store.ErrNotFound):
 		return none, noTask(m.TaskID)
+	case isSpent(err):
+		return none, wire.Errorf(wire.Overloaded, "the task takes no more messages while nothing is asked")
 	case err != nil && !errors.Is(err, store.ErrDuplicate):
 		return none, refused(err)
 	}
@@ -56,6 +59,12 @@ func (s *service) followUp(ctx context.Context, c wire.Call, caller, id string, 
 }
 
 var errEnded = wire.Errorf(wire.UnsupportedOperation, "the task has ended and takes no more messages")
+
+// isSpent reports whether an exchange has no room for a note.
+func isSpent(err error) bool {
+	d, ok := errors.AsType[*agent.Decision](err)
+	return ok && d.Code == envelope.CodeCapacity
+}
 
 // questionOf is the open question about the exchange, nil if there is none.
 func (s *service) questionOf(ctx context.Context, x store.Exchange) (*store.Exchange, error) {

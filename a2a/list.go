@@ -16,6 +16,9 @@ import (
 const (
 	defaultPage = 50
 	maxPage     = 100
+	// maxPageBytes is how much of what was said and made a page shows before it
+	// ends, though more tasks were asked for. The last task is shown whole.
+	maxPageBytes = 4 << 20
 )
 
 // ListTasks implements wire.Service: the caller's own tasks, the one that moved
@@ -46,13 +49,14 @@ func (s *service) ListTasks(ctx context.Context, c wire.Call, r *wire.ListTasksR
 		return nil, err
 	}
 	page := &wire.ListTasksResponse{Tasks: []wire.Task{}, PageSize: size, TotalSize: total}
-	if len(found) > size {
-		found = found[:size]
-		end := found[size-1]
-		page.NextPageToken = writePageToken(store.MailboxPlace{MovedAt: end.MovedAt, Task: end.Task}, r)
-	}
 	o := shown{history: r.HistoryLength, artifacts: r.IncludeArtifacts, reader: peer, parley: speaksParley(c)}
-	for _, x := range found {
+	full := 0
+	for i, x := range found {
+		if i == size || full >= maxPageBytes {
+			end := found[i-1]
+			page.NextPageToken = writePageToken(store.MailboxPlace{MovedAt: end.MovedAt, Task: end.Task}, r)
+			break
+		}
 		s.heard(ctx, x)
 		task, err := s.snapshot(ctx, x, o)
 		if told, ok := errors.AsType[*wire.Error](err); ok && told.Kind == wire.TaskNotFound {
@@ -61,6 +65,7 @@ func (s *service) ListTasks(ctx context.Context, c wire.Call, r *wire.ListTasksR
 		if err != nil {
 			return nil, err
 		}
+		full += weight(task)
 		page.Tasks = append(page.Tasks, *task)
 	}
 	return page, nil
@@ -107,6 +112,31 @@ func (s *service) page(ctx context.Context, q store.MailboxQuery, state wire.Tas
 			return found, total, nil
 		}
 	}
+}
+
+// weight is about how many bytes a task has.
+func weight(t *wire.Task) (n int) {
+	add := func(parts []wire.Part, m wire.Metadata) {
+		for _, p := range parts {
+			n += len(p.Data) + len(p.Raw)
+			if p.Text != nil {
+				n += len(*p.Text)
+			}
+			for _, value := range p.Metadata {
+				n += len(value)
+			}
+		}
+		for _, value := range m {
+			n += len(value)
+		}
+	}
+	for _, m := range t.History {
+		add(m.Parts, m.Metadata)
+	}
+	for _, a := range t.Artifacts {
+		add(a.Parts, a.Metadata)
+	}
+	return n
 }
 
 // stateNow is where a task stands. Only of one that has not ended can a question

@@ -45,15 +45,22 @@ func newTargets(private bool) targets {
 	return targets{ssrf.New(options...)}
 }
 
-// metadataV6 is where one cloud keeps the credentials of its machines, inside
-// the private range.
-var metadataV6 = netip.MustParseAddr("fd00:ec2::254")
+// metadata reports whether a cloud keeps the credentials of its machines at an
+// address that nothing else tells from the others of its range: one of them has
+// it among the private ones, one among the public.
+func metadata(addr netip.Addr) bool {
+	switch addr.WithZone("").String() {
+	case "fd00:ec2::254", "168.63.129.16":
+		return true
+	}
+	return false
+}
 
 // check refuses an address that no webhook may have. An IPv4 address that is
 // written as an IPv6 one is judged as what it is.
 func (t targets) check(addr netip.Addr) error {
 	addr = addr.Unmap()
-	if addr.WithZone("") == metadataV6 {
+	if metadata(addr) {
 		return fmt.Errorf("%w: %s is a metadata service", ssrf.ErrProhibitedIP, addr)
 	}
 	return t.guardian.SafeAddr(addr)

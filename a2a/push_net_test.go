@@ -44,6 +44,8 @@ func TestAWebhookIsOnThePublicInternetOrWhereTheOperatorAllowsIt(t *testing.T) {
 		"169.254.0.1":            never,
 		"fd00:ec2::254":          never,
 		"fd00:ec2::254%eth0":     never,
+		"168.63.129.16":          never,
+		"::ffff:168.63.129.16":   never,
 		"100.100.100.200":        never,
 		"0.0.0.0":                never,
 		"::":                     never,

@@ -62,8 +62,8 @@ var ErrEnded = errors.New("the exchange has ended")
 // Note keeps what the peer of an exchange said beside the protocol, under an id
 // of its own: it moves nothing, and stands in the log. The note is canonical
 // JSON. A second call with the id is store.ErrDuplicate, one on an exchange that
-// has ended ErrEnded. There is room for as many as for messages that are left;
-// then it is a *Decision(capacity, budget).
+// has ended ErrEnded. There is room for as many as for messages that are left, and
+// for 4 MiB of them; then it is a *Decision(capacity, budget).
 func (h *Host) Note(ctx context.Context, k store.Key, messageID string, note []byte) error {
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
 		if s.x.Version == 0 {
@@ -82,11 +82,11 @@ func (h *Host) Note(ctx context.Context, k store.Key, messageID string, note []b
 		if err != nil {
 			return err
 		}
-		notes, err := s.notes(ctx)
+		notes, size, err := s.notes(ctx)
 		if err != nil {
 			return err
 		}
-		if have+notes >= may-lastActs {
+		if have+notes >= may-lastActs || size+len(note) > maxNoted {
 			return Fail(envelope.CodeCapacity, guard.ReasonBudget)
 		}
 		s.log(store.Entry{Kind: store.Noted, MessageID: messageID, Note: note, From: s.x.State.State, To: s.x.State.State})
@@ -98,18 +98,23 @@ func (h *Host) Note(ctx context.Context, k store.Key, messageID string, note []b
 	return nil
 }
 
-// notes counts what was noted in the exchange.
-func (s *step) notes(ctx context.Context) (n int, err error) {
+// maxNoted bounds the bytes of what is noted in an exchange: whoever reads it reads
+// all of them.
+const maxNoted = 4 << 20
+
+// notes counts what was noted in the exchange, and its bytes.
+func (s *step) notes(ctx context.Context) (n, size int, err error) {
 	log, err := s.host.store.Log(ctx, s.x.Owner, s.x.Conversation, 0)
 	if err != nil {
-		return 0, fmt.Errorf("reading the log of %s: %w", s.x.Conversation, err)
+		return 0, 0, fmt.Errorf("reading the log of %s: %w", s.x.Conversation, err)
 	}
 	for _, e := range log {
 		if e.Kind == store.Noted && e.Peer == s.x.Peer {
 			n++
+			size += len(e.Note)
 		}
 	}
-	return n, nil
+	return n, size, nil
 }
 
 // Assign records what a server calls an exchange that was opened there. The

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,6 +156,23 @@ func TestNotesSpendTheBudgetOfMessages(t *testing.T) {
 		synctest.Wait()
 		if got := b.state(t); got != "done:ok" {
 			t.Errorf("the notes left nothing for the result: %q", got)
+		}
+	})
+}
+
+func TestNotesHaveRoomForSoManyBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := boxed(t, nil, agent.New("flights", agent.Handle(book, slowly(time.Hour))), book.Name(), book.Protocol(), seatJSON, nil)
+		at(time.Second)
+		key := b.tasks(t)[0].Key
+		note := []byte(`"` + strings.Repeat("x", 1<<20-2) + `"`)
+		for n := range 4 {
+			if err := b.host.Note(t.Context(), key, fresh(), note); err != nil {
+				t.Fatalf("note %d: %v", n, err)
+			}
+		}
+		if d, ok := errors.AsType[*agent.Decision](b.host.Note(t.Context(), key, fresh(), []byte(`"x"`))); !ok || d.Reason != guard.ReasonBudget {
+			t.Errorf("got %v, want that the budget is spent", d)
 		}
 	})
 }

@@ -66,8 +66,14 @@ func Peek(token string) (Claims, ed25519.PublicKey, error) {
 	return c, keyIn(parsed), nil
 }
 
+// maxToken is how long a token may be: as long as an envelope has room for.
+const maxToken = 4 << 10
+
 // parse reads a token and makes sure that it carries a key.
 func parse(token string) (*jwt.JSONWebToken, error) {
+	if len(token) > maxToken {
+		return nil, fmt.Errorf("token is longer than %d bytes", maxToken)
+	}
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.EdDSA})
 	if err != nil {
 		return nil, fmt.Errorf("token is not readable: %w", err)

@@ -150,6 +150,18 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	}
 }
 
+func TestATokenThatIsTooLongIsNotRead(t *testing.T) {
+	c := claims()
+	c.Scopes = []string{strings.Repeat("x", 4<<10)}
+	long := mint(t, key(1), c)
+	if _, err := guard.Verify(long, public(key(1)), flights, noon); err == nil {
+		t.Error("it was believed")
+	}
+	if _, _, err := guard.Peek(long); err == nil {
+		t.Error("it was read")
+	}
+}
+
 func TestOneChangedCharacterSpoilsAToken(t *testing.T) {
 	good := mint(t, key(1), claims())
 	for i := range good {
