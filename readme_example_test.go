@@ -105,6 +105,11 @@ func stream(ctx context.Context, url, text string) error {
 		if err != nil {
 			return err
 		}
+		if task := e.Response.Task; task != nil { // what was there when the stream began
+			for _, made := range task.Artifacts {
+				fmt.Println(*made.Parts[0].Text)
+			}
+		}
 		if made := e.Response.ArtifactUpdate; made != nil {
 			fmt.Println(*made.Artifact.Parts[0].Text)
 		}
