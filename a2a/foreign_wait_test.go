@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -83,14 +84,17 @@ func TestAHistoryOfAnAnswerIsAsLongAsWanted(t *testing.T) {
 func TestASubscriptionIsStreamedOrAnsweredAtOnceButNeverWaitedFor(t *testing.T) {
 	bindings(t, func(t *testing.T, binding string) {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t, agent.Config{}, Config{}, ticking(3, nil)...)
+			d := newDesk(t, agent.Config{}, Config{}, agent.Publish(ticks, func(_ context.Context, _ Seat, emit func(Tick) error) error {
+				time.Sleep(time.Second)
+				return errors.Join(emit(Tick{0}), emit(Tick{1}), emit(Tick{2}))
+			}))
 			c := d.as(stranger, binding)
 			_, err := c.waits(giving("m-1", seat))
 			if e := is(t, err, wire.UnsupportedOperation, ""); len(c.exchanges()) != 0 || e.Message == "" {
 				t.Errorf("it left %+v", c.exchanges())
 			}
 			task := c.sends(giving("m-2", seat))
-			synctest.Wait()
+			time.Sleep(2 * time.Second)
 			if got := c.reads(task.ID); got.Status.State != wire.Completed || len(got.Artifacts) < 3 {
 				t.Errorf("it came to %s", wire.Encode(got))
 			}
@@ -123,11 +127,11 @@ func TestAStreamOfAMessageGoesUntilTheTaskAsksAndAnotherFromTheAnswer(t *testing
 				return states(f.wait(t))
 			}
 			list := streamed(uttering("m-1", "hello"))
-			if list[0] != "task TASK_STATE_SUBMITTED" || list[len(list)-1] != "TASK_STATE_INPUT_REQUIRED" {
+			if !strings.HasPrefix(list[0], "task ") || !strings.HasSuffix(list[len(list)-1], "TASK_STATE_INPUT_REQUIRED") {
 				t.Errorf("told are %v", list)
 			}
 			list = streamed(on(uttering("m-2", "aisle"), c.exchanges()[0].Task))
-			if list[len(list)-1] != "TASK_STATE_COMPLETED" {
+			if !strings.HasSuffix(list[len(list)-1], "TASK_STATE_COMPLETED") {
 				t.Errorf("after the answer are told %v", list)
 			}
 			_, err := c.SendStreamingMessage(t.Context(), wire.Call{}, &wire.SendMessageRequest{Message: on(uttering("m-3", "more"), c.exchanges()[0].Task)})
