@@ -59,6 +59,10 @@ type Config struct {
 	// MaxStreams is how many streams one caller may have open. Default: 100; less
 	// than zero: no limit.
 	MaxStreams int
+	// MaxCalls is how many calls beside its streams one caller may have in progress,
+	// such as those that wait for their task. Default: 256; less than zero: no
+	// limit.
+	MaxCalls int
 	// Timeouts bound how long a slow or silent client is waited for.
 	Timeouts Timeouts
 
@@ -152,6 +156,7 @@ func (c Config) withDefaults() Config {
 	preset(&c.Rate, 1000)
 	preset(&c.Burst, 2000)
 	preset(&c.MaxStreams, 100)
+	preset(&c.MaxCalls, 256)
 	preset(&c.Timeouts.Header, 5*time.Second)
 	preset(&c.Timeouts.Body, 30*time.Second)
 	preset(&c.Timeouts.Write, 10*time.Second)

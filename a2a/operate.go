@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/parley-agents/parley/a2a/wire"
 )
@@ -47,7 +48,7 @@ func (v *visit) operate(a Access, m wire.Method, decode func(wire.Object) error)
 		v.stream(a, c, p)
 		return
 	case p.do != nil:
-		o, err = p.do(v.r.Context(), v.agent.service, c)
+		o, err = v.call(a, c, p)
 	default:
 		o, err = v.extended(a)
 	}
@@ -56,6 +57,18 @@ func (v *visit) operate(a Access, m wire.Method, decode func(wire.Object) error)
 		return
 	}
 	v.w.send(http.StatusOK, v.binding.mediaType(), v.binding.result(o))
+}
+
+// call does an operation that is no stream.
+func (v *visit) call(a Access, c wire.Call, p *procedure) (wire.Object, error) {
+	release, ok := v.quota.call(payer(a, v.r))
+	if !ok {
+		e := wire.Errorf(wire.Overloaded, "the caller has too many calls in progress")
+		e.RetryAfter = time.Second
+		return nil, e
+	}
+	defer release()
+	return p.do(v.r.Context(), v.agent.service, c)
 }
 
 // prepare checks all that stands between a request and the agent.

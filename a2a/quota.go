@@ -13,11 +13,13 @@ import (
 const maxAccounts = 4096
 
 // quota says how much each caller may do. Its memory is bounded by maxAccounts
-// and by the number of open streams.
+// and by the number of open streams and calls.
 type quota struct {
-	limit   rate.Limit
-	burst   int
-	streams int // less than zero: no limit
+	limit rate.Limit
+	burst int
+	// streams and calls are how many one caller may have open; less than zero: no
+	// limit.
+	streams, calls int
 
 	mu       sync.Mutex
 	accounts map[string]*list.Element
@@ -31,7 +33,7 @@ type account struct {
 }
 
 func newQuota(c Config) *quota {
-	q := &quota{limit: rate.Limit(c.Rate), burst: c.Burst, streams: c.MaxStreams,
+	q := &quota{limit: rate.Limit(c.Rate), burst: c.Burst, streams: c.MaxStreams, calls: c.MaxCalls,
 		accounts: map[string]*list.Element{}, recent: list.New(), open: map[string]int{}}
 	if c.Rate < 0 {
 		q.limit = rate.Inf
@@ -75,17 +77,27 @@ func (q *quota) account(caller string) *rate.Limiter {
 // stream opens one stream of the caller, unless it has as many as it may;
 // release closes it.
 func (q *quota) stream(caller string) (release func(), ok bool) {
+	return q.hold("stream "+caller, q.streams)
+}
+
+// call begins one call of the caller that is no stream, unless it has as many in
+// progress as it may; release ends it.
+func (q *quota) call(caller string) (release func(), ok bool) {
+	return q.hold("call "+caller, q.calls)
+}
+
+func (q *quota) hold(name string, limit int) (release func(), ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.streams >= 0 && q.open[caller] >= q.streams {
+	if limit >= 0 && q.open[name] >= limit {
 		return nil, false
 	}
-	q.open[caller]++
+	q.open[name]++
 	return sync.OnceFunc(func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if q.open[caller]--; q.open[caller] == 0 {
-			delete(q.open, caller)
+		if q.open[name]--; q.open[name] == 0 {
+			delete(q.open, name)
 		}
 	}), true
 }

@@ -115,6 +115,50 @@ func TestACallerHasSoManyStreams(t *testing.T) {
 	})
 }
 
+func TestACallerHasSoManyCallsInProgress(t *testing.T) {
+	q := newQuota(Config{MaxCalls: 2, MaxStreams: 1}.withDefaults())
+	first, ok := q.call("ann")
+	_, alsoOK := q.call("ann")
+	if !ok || !alsoOK {
+		t.Fatal("two calls are not let in")
+	}
+	if _, ok := q.call("ann"); ok {
+		t.Error("a third call is let in")
+	}
+	for name, ok := range map[string]bool{"a stream": letIn(q.stream("ann")), "somebody else's call": letIn(q.call("bob"))} {
+		if !ok {
+			t.Errorf("%s is not let in", name)
+		}
+	}
+	first()
+	first()
+	if !letIn(q.call("ann")) || letIn(q.call("ann")) {
+		t.Error("one that has ended gives its place to one other")
+	}
+}
+
+func letIn(_ func(), ok bool) bool { return ok }
+
+func TestACallThatIsOneTooManyIsToldToComeBack(t *testing.T) {
+	begun, free := make(chan struct{}), make(chan struct{})
+	s := newSite(t, Config{MaxCalls: 1}, &scripted{get: func(context.Context, *wire.GetTaskRequest) (*wire.Task, error) {
+		close(begun)
+		<-free
+		return aTask("t1"), nil
+	}})
+	first := make(chan reply)
+	go func() { first <- s.rpc("/", wire.GetTask, `{"id":"t1"}`) }()
+	<-begun
+	second := s.rpc("/", wire.GetTask, `{"id":"t1"}`)
+	if second.expect(t, http.StatusTooManyRequests, wire.Overloaded); second.Header.Get("Retry-After") != "1" {
+		t.Errorf("it is told to come back after %q", second.Header.Get("Retry-After"))
+	}
+	close(free)
+	if r := <-first; r.StatusCode != http.StatusOK {
+		t.Errorf("the first call ended with %d", r.StatusCode)
+	}
+}
+
 func TestWhoIsNotKnownCountsByAddress(t *testing.T) {
 	for want, c := range map[string]struct {
 		access Access

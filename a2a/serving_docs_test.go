@@ -200,6 +200,7 @@ func drawServerLimits(*testing.T) [][]string {
 		{"requests of one caller in a second, in the long run", fmt.Sprint(c.Rate), "`Rate`"},
 		{"requests of one caller at once", fmt.Sprint(c.Burst), "`Burst`"},
 		{"open streams of one caller", fmt.Sprint(c.MaxStreams), "`MaxStreams`"},
+		{"other calls of one caller in progress", fmt.Sprint(c.MaxCalls), "`MaxCalls`"},
 		{"callers whose rate is remembered", fmt.Sprint(maxAccounts), "fixed"},
 		{"waiting for the headers", c.Timeouts.Header.String(), "`Timeouts.Header`"},
 		{"waiting for the body", c.Timeouts.Body.String(), "`Timeouts.Body`"},

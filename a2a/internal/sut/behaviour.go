@@ -16,7 +16,9 @@ const lingering = 4 * time.Second
 
 // underTest is the agent that plays the kit's scenarios (its files
 // scenarios/*.feature).
-func underTest() *agent.Agent { return agent.New("kit", agent.Handle(play(), act)) }
+func underTest() *agent.Agent {
+	return agent.New("kit", agent.Handle(play(), act), agent.Handle(answer(), act))
+}
 
 func act(ctx context.Context, in Turn) (Made, error) {
 	switch in.Scenario {

@@ -75,7 +75,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg := a2a.Config{BaseURL: "http://" + ln.Addr().String(), Read: read, Show: show, Log: quiet, NoPush: true}
+	cfg := a2a.Config{BaseURL: "http://" + ln.Addr().String(), Read: read, Show: show, Direct: direct, Log: quiet, NoPush: true}
 	if *offers == "all" {
 		cfg.NoPush, cfg.AllowPrivateWebhooks, cfg.ExtendedCard = false, true, extended
 	}

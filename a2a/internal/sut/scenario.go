@@ -30,9 +30,18 @@ type Counted struct {
 	Count int    `json:"count"`
 }
 
-const contract = "tck.scenario.play/v1"
+const (
+	contract = "tck.scenario.play/v1"
+	// answering is the contract of the scenario whose answer is a message.
+	answering = "tck.scenario.answer/v1"
+)
 
 func play() protocol.Contract[Turn, Made] { return protocol.Request[Turn, Made](contract) }
+
+func answer() protocol.Contract[Turn, Made] { return protocol.Query[Turn, Made](answering) }
+
+// direct says whose finished answer is a message.
+func direct(contract string) bool { return contract == answering }
 
 // read makes a turn of a message that is text. Anything else is read as by every
 // agent.
@@ -40,7 +49,11 @@ func read(_ string, m *wire.Message) (string, json.RawMessage, bool) {
 	if len(m.Parts) != 1 || m.Parts[0].Text == nil {
 		return "", nil, false
 	}
-	content, err := json.Marshal(Turn{Scenario: scenario(m.MessageID), Text: protocol.Text(*m.Parts[0].Text)})
+	turn := Turn{Scenario: scenario(m.MessageID), Text: protocol.Text(*m.Parts[0].Text)}
+	content, err := json.Marshal(turn)
+	if turn.Scenario == "tck-message-response" {
+		return answering, content, err == nil
+	}
 	return contract, content, err == nil
 }
 

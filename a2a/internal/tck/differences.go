@@ -24,11 +24,6 @@ func differences() []difference {
 			"An unsupported content type is HTTP 400",
 			"The kit has the table of 1.0.0, where ContentTypeNotSupportedError is 415. Since 1.0.1 it is 400.",
 			"section 5.4 of 1.0.1"},
-		{failed, `TestMessageResponse::test_returns_message`,
-			"An answer is always a task",
-			"The kit wants a plain Message from its scenario tck-message-response. An agent chooses whether it answers with a Message or a Task; " +
-				"a Parley agent always answers with a task, because the task is where a client that lost its connection finds the answer again.",
-			"section 3.1.1"},
 		{failed, `test_must_requirement\[CORE-SEND-003`,
 			"An unsupported media type is refused",
 			"The requirement says that ContentTypeNotSupportedError must come, but the kit's test names no expected error and so fails whoever returns one.",
