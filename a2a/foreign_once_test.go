@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,7 +13,31 @@ import (
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/agent/agenttest"
 	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store"
+	"github.com/parley-agents/parley/store/memory"
 )
+
+// yielding lets others go on after it has read what decides, so that whoever is
+// not held back comes between.
+type yielding struct{ store.Store }
+
+func (s yielding) Inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error) {
+	row, err := s.Store.Inbox(ctx, k)
+	yield()
+	return row, err
+}
+
+func (s yielding) Tasks(ctx context.Context, owner, task string) ([]store.Exchange, error) {
+	list, err := s.Store.Tasks(ctx, owner, task)
+	yield()
+	return list, err
+}
+
+func yield() {
+	for range 500 {
+		runtime.Gosched()
+	}
+}
 
 // gated is a chat that waits for the gate, and counts its runs.
 func gated(gate <-chan struct{}, runs *atomic.Int64) agent.Option {
@@ -106,7 +131,7 @@ func TestAForeignMessageThatComesManyTimesAtOnceIsOneTask(t *testing.T) {
 
 func TestOneIDUsedForTwoMessagesAtOnceOpensOneTaskAndQuarantinesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, agent.Config{}, Config{}, asks(protocol.QuestionAsked{Text: "Why?"}, protocol.QuestionAsked{Text: "Really?"}))
+		d := newDesk(t, agent.Config{Store: yielding{memory.New()}}, Config{}, asks(protocol.QuestionAsked{Text: "Why?"}, protocol.QuestionAsked{Text: "Really?"}))
 		c := d.as(stranger, wire.JSONRPC)
 		open := c.sends(uttering("m-0", "hello"))
 		synctest.Wait()

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store/memory"
 )
 
 func TestAnAnswerToAQuestionIsReadAsTheQuestionWantsIt(t *testing.T) {
@@ -135,7 +136,7 @@ func TestOfTwoAnswersAtOnceOneIsTheAnswer(t *testing.T) {
 	bindings(t, func(t *testing.T, binding string) {
 		synctest.Test(t, func(t *testing.T) {
 			gate := make(chan struct{})
-			d := newDesk(t, agent.Config{}, Config{}, agent.Handle(protocol.Chat(), func(ctx context.Context, _ protocol.Said) (protocol.Said, error) {
+			d := newDesk(t, agent.Config{Store: yielding{memory.New()}}, Config{}, agent.Handle(protocol.Chat(), func(ctx context.Context, _ protocol.Said) (protocol.Said, error) {
 				a, err := agent.AskBack(ctx, which)
 				<-gate
 				return protocol.Said{Text: protocol.Text(a.Choice)}, err
