@@ -45,6 +45,12 @@ type Config struct {
 	// other stays here. Default: whoever is authenticated may call every
 	// operation; which tasks are whose is always checked.
 	Authorize func(ctx context.Context, a Access) error
+	// Proxied says that the server stands behind a proxy of this machine, so that
+	// nobody counts as a caller of this machine: neither may callers stay unknown
+	// nor is a key kept that nobody knew. Default: false; a request that says itself
+	// that it was passed on (Forwarded, X-Forwarded-For, X-Real-Ip, Via) is no
+	// caller of this machine all the same.
+	Proxied bool
 	// AllowAnonymous serves callers of other machines though nobody has to
 	// authenticate. Default: false.
 	AllowAnonymous bool

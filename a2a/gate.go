@@ -95,10 +95,16 @@ func localAddr(r *http.Request) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(a.AddrPort().Addr().Unmap().WithZone(""), a.AddrPort().Port()), true
 }
 
+// proxiedKey marks the requests of a server that stands behind a proxy.
+type proxiedKey struct{}
+
 // isLoopback reports whether the request is from this machine: its connection is,
 // and no proxy says that it passes on what came from elsewhere. No header can say
 // that a request is from here.
 func isLoopback(r *http.Request) bool {
+	if r.Context().Value(proxiedKey{}) != nil {
+		return false
+	}
 	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
 		if len(r.Header.Values(name)) > 0 {
 			return false

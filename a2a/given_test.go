@@ -89,3 +89,13 @@ func TestWhatAProxyPassesOnIsNotFromThisMachine(t *testing.T) {
 		t.Errorf("got %d, %+v", r.StatusCode, c)
 	}
 }
+
+func TestBehindAProxyNobodyIsFromThisMachine(t *testing.T) {
+	var c wire.Call
+	s := newSite(t, Config{Proxied: true}, keepCaller(&c))
+	s.ask("GET", "/tasks", "").expect(t, http.StatusForbidden, wire.PermissionDenied)
+	open := newSite(t, Config{Proxied: true, AllowAnonymous: true}, keepCaller(&c))
+	if r := open.ask("GET", "/tasks", ""); r.StatusCode != http.StatusOK || c.Loopback {
+		t.Errorf("got %d, %+v", r.StatusCode, c)
+	}
+}

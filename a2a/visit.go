@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"context"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -21,6 +22,9 @@ type visit struct {
 
 // visit answers one request. path is the escaped path below the server's root.
 func (s *Server) visit(w http.ResponseWriter, r *http.Request, path string) {
+	if s.cfg.Proxied {
+		r = r.WithContext(context.WithValue(r.Context(), proxiedKey{}, true))
+	}
 	v := &visit{Server: s, w: newAnswer(w, s.cfg.Timeouts.Write), r: r, id: s.newID(), binding: restful{readable(r)}}
 	defer v.recover()
 	v.harden()
