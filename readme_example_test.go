@@ -68,8 +68,10 @@ func mount(host *agent.Host, mux *http.ServeMux, app *echo.Echo) error {
 	if err != nil {
 		return err
 	}
-	mux.Handle("/agents/", http.StripPrefix("/agents", server.Handler())) // in net/http
-	server.Mount(app.Group("/agents"))                                    // in echo
+	handler := http.StripPrefix("/agents", server.Handler())
+	mux.Handle("/agents", handler) // in net/http: the first agent's JSON-RPC, without this a redirect
+	mux.Handle("/agents/", handler)
+	server.Mount(app.Group("/agents")) // in echo
 	return nil
 }
 

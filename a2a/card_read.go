@@ -128,7 +128,8 @@ var advertisementSchema = sync.OnceValue(func() *schema.Schema {
 })
 
 // choose takes the first interface that is spoken here. One on an origin that is
-// not among those given is passed over, and is the error if no other is left.
+// not among those given is passed over; the first such is the error if no other is
+// left.
 func choose(interfaces []wire.AgentInterface, origins []string) (wire.AgentInterface, error) {
 	var elsewhere error
 	for _, i := range interfaces {
@@ -137,7 +138,9 @@ func choose(interfaces []wire.AgentInterface, origins []string) (wire.AgentInter
 			continue
 		}
 		if !slices.Contains(origins, origin) {
-			elsewhere = errors.Join(elsewhere, &OriginError{URL: i.URL, Origin: origins[0]})
+			if elsewhere == nil {
+				elsewhere = &OriginError{URL: i.URL, Origin: origins[0]}
+			}
 			continue
 		}
 		return i, nil

@@ -56,7 +56,7 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 
 // Handler serves the agents of a host with the defaults of Config: callers of
 // this machine, each agent under its name and the first one at the root. It is
-// mounted under a prefix with http.StripPrefix. A host without agents is a
+// mounted under a prefix as Server.Handler says. A host without agents is a
 // mistake of whoever calls it, and panics.
 func Handler(h *agent.Host) http.Handler {
 	s, err := NewServer(h, Config{})

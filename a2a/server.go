@@ -72,8 +72,10 @@ func newServer(cfg Config, now func() time.Time, newID func() string, agents ...
 }
 
 // Handler is the server as a handler for net/http. Under a prefix it needs
-// http.StripPrefix, and Config.BaseURL with the prefix. What bounds the headers
-// of a request is the http.Server's.
+// http.StripPrefix, and Config.BaseURL with the prefix; an http.ServeMux must be
+// given the prefix with and without a slash at its end, else it redirects calls
+// of the first agent, which clients do not follow. What bounds the headers of a
+// request is the http.Server's.
 func (s *Server) Handler() http.Handler {
 	e := echo.New()
 	s.Mount(e.Group(""))

@@ -144,7 +144,9 @@ func ExampleServer_Handler() {
 		log.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/agents/", http.StripPrefix("/agents", srv.Handler()))
+	handler := http.StripPrefix("/agents", srv.Handler())
+	mux.Handle("/agents", handler)
+	mux.Handle("/agents/", handler)
 	site := httptest.NewServer(mux)
 	defer site.Close()
 	site.Config.RegisterOnShutdown(srv.Close)
