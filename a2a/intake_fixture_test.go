@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/parley-agents/parley/a2a/wire"
@@ -22,6 +23,8 @@ import (
 // desk is the flights behind a server, called over HTTP by whoever a caller says
 // that it is.
 type desk struct {
+	// late: the host has started, and goes on with its work, before it is served.
+	late bool
 	*serving
 	t    *testing.T
 	w    *wires
@@ -80,11 +83,20 @@ func (d *desk) begin(on agent.Config) {
 	cfg.BaseURL, cfg.Log, cfg.Authenticate, cfg.Rate = "http://flights.example", on.Log, []Authenticator{byName{}}, -1
 	d.serving = &serving{Host: agent.NewHost(on, agent.New("flights", d.opts...))}
 	var err error
-	if d.server, err = NewServer(d.Host, cfg); err != nil {
-		d.t.Fatal(err)
+	serve := func() {
+		if d.server, err = NewServer(d.Host, cfg); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	if !d.late {
+		serve()
 	}
 	if err := d.Start(d.t.Context()); err != nil {
 		d.t.Fatal(err)
+	}
+	if d.late {
+		synctest.Wait()
+		serve()
 	}
 	d.w.serve("flights.example", d.server.Handler())
 	d.t.Cleanup(func() { d.serving.end(d.t) })

@@ -26,6 +26,20 @@ func (s *service) useNotes(ctx context.Context, about store.Key) {
 	}
 }
 
+// catchUp does so with the questions that were open before there was a server: a
+// host that has just started goes on with its work at once.
+func (s *service) catchUp(ctx context.Context) {
+	live, err := s.host.Store().Exchanges(ctx, s.uri, "")
+	if err != nil && ctx.Err() == nil {
+		s.log.ErrorContext(ctx, "open questions not looked for", "agent", s.uri, "error", err)
+	}
+	for _, q := range live {
+		if q.Mailbox && q.Parent != (store.Key{}) {
+			s.useNotes(ctx, q.Parent)
+		}
+	}
+}
+
 func (s *service) answerFromNotes(ctx context.Context, x store.Exchange) error {
 	// Nothing is noted meanwhile, so no message falls between.
 	defer s.locks.lock(x.Task)()

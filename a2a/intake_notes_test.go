@@ -109,6 +109,25 @@ func TestWhatWasSaidWhileNothingWasAskedAnswersTheNextQuestions(t *testing.T) {
 	}
 }
 
+func TestAQuestionThatIsAskedBeforeThereIsAServerIsAnsweredFromBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		d := onDisk(t, Config{}, asksLater(gate, which))
+		c := d.as(stranger, wire.JSONRPC)
+		task := c.sends(uttering("m-1", "hello"))
+		synctest.Wait()
+		c.sends(on(uttering("n-1", "aisle"), task.ID))
+		close(gate)
+		d.end(t)
+		d.late = true
+		d.begin(agent.Config{})
+		synctest.Wait()
+		if got := c.reads(task.ID); got.Status.State != wire.Completed {
+			t.Errorf("it came to %s", wire.Encode(got))
+		}
+	})
+}
+
 func TestAnAnswerFromBeforeIsTheMessageThatWasSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})

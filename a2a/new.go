@@ -43,6 +43,8 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 	}
 	for _, each := range services {
 		each.closed = s.open.Done()
+		h.Posed(each.useNotes)
+		h.Run(each.catchUp)
 	}
 	if !cfg.NoPush {
 		h.Run(push.run)

@@ -36,9 +36,7 @@ func newService(host *agent.Host, uri string) *service {
 		<-ctx.Done()
 		close(down)
 	})
-	s := &service{host: host, uri: uri, down: down, log: slog.New(slog.DiscardHandler)}
-	host.Posed(s.useNotes)
-	return s
+	return &service{host: host, uri: uri, down: down, log: slog.New(slog.DiscardHandler)}
 }
 
 // GetExtendedAgentCard implements wire.Service. The server, which makes the

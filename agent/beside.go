@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/store"
 )
 
-// beside is what runs along with the host and is not started yet.
+// beside is what runs along with the host and is not started yet, and what wants
+// to know of questions.
 type beside struct {
 	mu      sync.Mutex
 	up      bool
 	waiting []func(ctx context.Context)
+	posed   []func(ctx context.Context, about store.Key)
 }
 
 // Run runs f beside the host, in a goroutine of its own: from the host's start,

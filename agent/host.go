@@ -115,7 +115,6 @@ type Host struct {
 	// tasks wakes whoever reads what the owner commits under a task.
 	tasks   watches
 	letters letters
-	posed   []func(ctx context.Context, about store.Key)
 	beside  beside
 	bus     bus
 	tokens  tokens

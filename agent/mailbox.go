@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
@@ -40,8 +41,12 @@ func (h *Host) Heard(ctx context.Context, x store.Exchange) error {
 // a crash that comes to the question again. It is for a carrier that may have the
 // answer already. about is the exchange that the question is about, and ctx ends
 // when the answer is no longer wanted. f may be called at once by several
-// goroutines, and the agent waits for it. Posed is called before Start.
-func (h *Host) Posed(f func(ctx context.Context, about store.Key)) { h.posed = append(h.posed, f) }
+// goroutines, and the agent waits for it. It is told of what is asked from now on.
+func (h *Host) Posed(f func(ctx context.Context, about store.Key)) {
+	h.beside.mu.Lock()
+	defer h.beside.mu.Unlock()
+	h.beside.posed = append(h.beside.posed, f)
+}
 
 // posing is what is done when a question was opened: opened, if it is not nil,
 // and what carriers have to say.
@@ -50,7 +55,10 @@ func (h *Host) posing(ctx context.Context, about store.Key, opened func(conversa
 		if opened != nil {
 			opened(conversation)
 		}
-		for _, f := range h.posed {
+		h.beside.mu.Lock()
+		tell := slices.Clone(h.beside.posed)
+		h.beside.mu.Unlock()
+		for _, f := range tell {
 			f(ctx, about)
 		}
 	}
