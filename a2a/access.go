@@ -34,6 +34,7 @@ func (s *Server) authenticate(r *http.Request, agent string) (Access, error) {
 		id, err := by.Authenticate(r, agent)
 		switch {
 		case errors.Is(err, ErrCredentials):
+			s.cfg.Log.InfoContext(r.Context(), "credentials refused", "agent", agent, "error", err)
 			return a, wire.Errorf(wire.Unauthenticated, "the credentials are not valid")
 		case err != nil:
 			return a, err

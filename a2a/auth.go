@@ -14,7 +14,8 @@ import (
 )
 
 // ErrCredentials says that a caller's credentials do not prove what they claim.
-// The caller learns nothing else of it.
+// The caller learns nothing else of it; an error that wraps it says more to
+// Config.Log.
 var ErrCredentials = errors.New("the credentials are not valid")
 
 // Identity is who a caller is.

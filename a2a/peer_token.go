@@ -2,7 +2,7 @@ package a2a
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/parley-agents/parley/a2a/wire"
@@ -29,7 +29,7 @@ func (p peerTokens) Authenticate(r *http.Request, agent string) (*Identity, erro
 	}
 	sender, err := p.by.Identify(r.Context(), token, agent, isLoopback(r))
 	if err != nil {
-		return nil, errors.Join(ErrCredentials, err)
+		return nil, fmt.Errorf("%w: %w", ErrCredentials, err)
 	}
 	if isGiven(sender, agent) {
 		return nil, ErrCredentials

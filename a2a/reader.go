@@ -218,8 +218,9 @@ func (r *reader) report(ctx context.Context, what string, err error) {
 }
 
 // adopt takes up the live exchanges that an earlier host has opened with the
-// peer. One whose opening act was never sent is taken up when it is, and so is one
-// whose name a foreign server has still to say.
+// peer. One whose opening act is still to be sent, also for the second time, is
+// taken up when it is: before, there may be nothing to read. So is one whose name
+// a foreign server has still to say.
 func (r *reader) adopt(ctx context.Context, k *acquaintance) error {
 	for _, owner := range r.host.Agents() {
 		live, err := r.host.Store().Exchanges(ctx, owner, "")
@@ -234,7 +235,7 @@ func (r *reader) adopt(ctx context.Context, k *acquaintance) error {
 			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return fmt.Errorf("reading what was sent to %s: %w", x.Peer, err)
 			}
-			if err != nil || row.Attempt > 0 {
+			if err != nil || row.Attempt > 0 && row.Status != store.Pending {
 				r.watch(x.Key, x.Correlation, taskOfExchange(x))
 			}
 		}
