@@ -17,6 +17,7 @@ var errNoTask = errors.New("mail for a mailbox names no task")
 
 // Mail is an envelope as a carrier brings it.
 type Mail struct {
+	// Envelope is its bytes, as they came: the digest is over them.
 	Envelope []byte
 	// Caller is the agent that the carrier itself has proved its caller to be, ""
 	// if none. It counts only for an envelope that carries no token.
@@ -77,7 +78,8 @@ func (h *Host) Take(ctx context.Context, m Mail) ([][]byte, error) {
 // Accept is Take for a carrier that has sealed the envelope itself, in the name of
 // m.Caller: a client that speaks another protocol. Such a client reads no receipts,
 // so that none is made which says no more than that the message was taken. Of m all
-// but the bytes counts.
+// but the bytes counts. It returns when Take does, with the same errors but for
+// ErrUnreadable.
 func (h *Host) Accept(ctx context.Context, e *envelope.Envelope, m Mail) ([]*envelope.Envelope, error) {
 	if _, err := h.live(); err != nil {
 		return nil, err

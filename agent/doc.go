@@ -1,5 +1,5 @@
 // Package agent is where agents are built and run: what an agent answers
-// (Handle, Answer), what its model may use (Tool, Peer), and the Host, the
+// (Handle, Answer), what its model may use (Tool, MayAsk), and the Host, the
 // process that owns a store and moves every exchange by committed steps.
 //
 // The unit of everything is one committed step of one exchange: it consumes
