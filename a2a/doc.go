@@ -23,6 +23,6 @@
 //	reader, reader_…             what the agent says is fetched, and given to the host
 //	client, client_…             the operations, for anybody
 //
-// What both share is the envelope in a message (header), the states of a task
+// What both share is the envelope in a message (envelope), the states of a task
 // (state) and the objects of the protocol (package wire).
 package a2a
