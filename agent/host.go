@@ -38,6 +38,10 @@ type Config struct {
 	// must not need the agent to be there yet. Default: none, and an address is an
 	// error of Start.
 	Dial func(ctx context.Context, uri, url string) (Link, error)
+	// Keys are the public keys of agents elsewhere, by URI, as whoever runs them
+	// says: of those who call and are never dialled. Default: the key that a link
+	// knows, else the one that an agent was first met with.
+	Keys map[string]ed25519.PublicKey
 	// Authority is the tenant of the host's agents. Default: "local".
 	Authority string
 	// Retention is how long a conversation is kept after its end, with its log

@@ -100,6 +100,28 @@ func TestATokenProvesItsSenderUnderTheKeyThatIsKnown(t *testing.T) {
 	}
 }
 
+func TestATokenProvesItsSenderUnderTheKeyThatTheConfigurationGives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := agent.NewHost(agent.Config{Store: memory.New(), Log: quiet(nil).Log,
+			Keys: map[string]ed25519.PublicKey{uri("planner"): key(1).Public().(ed25519.PublicKey)}}, answers(reference))
+		if err := h.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		endsWell(t, h)
+		for n, want := range map[byte]bool{1: true, 2: false} {
+			for _, loopback := range []bool{false, true} {
+				sender, err := h.Identify(t.Context(), minted(t, key(n), uri("planner"), uri("flights"), time.Minute), uri("flights"), loopback)
+				if (err == nil && sender == uri("planner")) != want {
+					t.Errorf("key %d, loopback %t: %q, %v", n, loopback, sender, err)
+				}
+			}
+		}
+		if kept := pin(t, h); kept != nil {
+			t.Errorf("the key %x is kept", kept)
+		}
+	})
+}
+
 // Whoever names somebody in a token without having signed it must not be able to
 // have a key kept for that name.
 func TestABadTokenProvesNothingAndKeepsNoKey(t *testing.T) {

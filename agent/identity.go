@@ -69,8 +69,8 @@ func (h *Host) Token(sender, receiver string) (string, error) {
 }
 
 // Identify returns the agent that a token proves to be the caller of receiver.
-// Its key is the one that a link knows for it, else the one that it was first met
-// with; on loopback an agent that was never met is taken at its word, if its token
+// Its key is the one that a link knows for it, else the one in Config.Keys, else
+// the one that it was first met with; on loopback an agent that was never met is taken at its word, if its token
 // is good under the key that it carries, and that key is kept from then on. The
 // error says why the token proves nothing, for the operator alone.
 func (h *Host) Identify(ctx context.Context, token, receiver string, loopback bool) (sender string, err error) {
@@ -134,6 +134,9 @@ var errNoKey = errors.New("its key is not known here")
 // keyOf is the key of an agent, errNoKey if it was never met.
 func (h *Host) keyOf(ctx context.Context, uri string) (ed25519.PublicKey, error) {
 	if key := h.dir.key(uri); key != nil {
+		return key, nil
+	}
+	if key := h.cfg.Keys[uri]; key != nil {
 		return key, nil
 	}
 	if h.agents[uri] == nil { // else it is of this host, which is about to start
