@@ -137,8 +137,7 @@ func TestTheEndOfAMailboxEndsItsQuestion(t *testing.T) {
 // Whoever is asked back in a mailbox may have a question about that.
 func TestAQuestionInAMailboxMayItselfBeAskedAbout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var planner *agent.Agent
-		planner = forthcoming(func(ctx context.Context, _ protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
+		planner := forthcoming(func(ctx context.Context, _ protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
 			a, err := agent.AskBack(ctx, protocol.QuestionAsked{Text: "Does it matter?"})
 			if err != nil {
 				return protocol.QuestionAnswered{}, err

@@ -167,7 +167,8 @@ func TestAHostNamesItsAgentsTheirKeysAndWhatTheyAnswer(t *testing.T) {
 		if want := []string{"acme.flight.book/v1", "acme.flight.look/v1"}; !slices.Equal(slices.DeleteFunc(names, func(n string) bool { return n[:7] == "parley." }), want) {
 			t.Errorf("it answers %v", names)
 		}
-		if !h.Now().Equal(time.Now().UTC().Truncate(time.Millisecond)) || h.NewID() == h.NewID() {
+		first, second := h.NewID(), h.NewID()
+		if !h.Now().Equal(time.Now().UTC().Truncate(time.Millisecond)) || first == second {
 			t.Error("its time or its ids are not its own")
 		}
 		called := make(chan time.Time, 2)

@@ -70,9 +70,10 @@ func (h *Host) Token(sender, receiver string) (string, error) {
 
 // Identify returns the agent that a token proves to be the caller of receiver.
 // Its key is the one that a link knows for it, else the one in Config.Keys, else
-// the one that it was first met with; on loopback an agent that was never met is taken at its word, if its token
-// is good under the key that it carries, and that key is kept from then on. The
-// error says why the token proves nothing, for the operator alone.
+// the one that it was first met with; on loopback an agent that was never met is
+// taken at its word, if its token is good under the key that it carries, and that
+// key is kept from then on. The error says why the token proves nothing, for the
+// operator alone.
 func (h *Host) Identify(ctx context.Context, token, receiver string, loopback bool) (sender string, err error) {
 	now := h.seam.now()
 	known, seen := h.tokens.proof(token)

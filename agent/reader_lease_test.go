@@ -113,7 +113,7 @@ func TestASignOfLifeIsWrittenDownOnlyWhenItIsNeeded(t *testing.T) {
 			}
 		}
 		x := b.tasks(t)[0]
-		if x.Version != before.Version+1 || x.State.LeaseBy.Sub(time.Now()) != protocol.Lease {
+		if x.Version != before.Version+1 || time.Until(x.State.LeaseBy) != protocol.Lease {
 			t.Errorf("the lease of three signs of life: %+v", x)
 		}
 		if err := b.host.Heard(t.Context(), store.Exchange{Key: store.Key{Owner: b.who.URI(), Conversation: fresh(), Peer: uri("planner")}}); err != nil {
@@ -181,9 +181,9 @@ func TestALeaseThatWasRenewedAfterItsEndWasListedHasNotEnded(t *testing.T) {
 			}
 		}
 		before := len(logOf(t, b.host, b.who, b.opening.Conversation()))
-		at(lapses.Sub(time.Now()))
+		at(time.Until(lapses))
 		x := b.tasks(t)[0]
-		if !came || x.State.Done() || x.State.LeaseBy.Sub(time.Now()) != protocol.Lease {
+		if !came || x.State.Done() || time.Until(x.State.LeaseBy) != protocol.Lease {
 			t.Errorf("it is in %q until %v; the sign of life came: %v", x.State.State, x.State.LeaseBy, came)
 		}
 		if log := logOf(t, b.host, b.who, b.opening.Conversation()); len(log) != before {
