@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -9,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"log/slog"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -244,5 +246,17 @@ func TestAClientCertificateIsItsSubject(t *testing.T) {
 	// server would not verify it.
 	if code, err := get(stranger); code == http.StatusOK {
 		t.Errorf("a stranger's certificate: %d, %v", code, err)
+	}
+}
+
+func TestWhyCredentialsAreRefusedIsForTheOperatorAlone(t *testing.T) {
+	var log bytes.Buffer
+	const secret = "s3cret-that-is-wrong"
+	s := newSite(t, Config{Authenticate: []Authenticator{BearerTokens(Secrets(map[string]string{"right": "ann"}))},
+		Log: slog.New(slog.NewTextHandler(&log, nil))}, &scripted{})
+	r := s.ask("GET", "/tasks", "", "Authorization", "Bearer "+secret)
+	r.expect(t, http.StatusUnauthorized, wire.Unauthenticated)
+	if !strings.Contains(log.String(), "credentials refused") || strings.Contains(log.String()+r.body, secret) {
+		t.Errorf("the log has %q, the caller is told %s", log.String(), r.body)
 	}
 }

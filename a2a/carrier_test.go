@@ -225,6 +225,52 @@ func TestAnExchangeOutlivesARestartOfEitherSide(t *testing.T) {
 	}
 }
 
+// There is nothing to read of a task whose opening act has not arrived.
+func TestAfterARestartAnOpeningThatIsStillToBeSentIsSentBeforeItIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		w.start(t, agent.Config{}, "flights.example", agent.New("flights", answers(func(ctx context.Context) (Booking, error) { return booked(ctx) })))
+		var mu sync.Mutex
+		var methods []string
+		cut := true
+		w.spoil(func(_ *http.Request, body string, _ func() *http.Response) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if _, rest, ok := strings.Cut(body, `"method":"`); ok && !cut {
+				method, _, _ := strings.Cut(rest, `"`)
+				methods = append(methods, method)
+			}
+			if cut && strings.Contains(body, `"method":"SendMessage"`) {
+				return nil, errRefused
+			}
+			return nil, nil
+		})
+		here := memory.New()
+		host, planner := w.asking(t, reopened{here}, w.dialling(DialConfig{}))
+		q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		host.end(t)
+		mu.Lock()
+		cut = false
+		mu.Unlock()
+		_, planner = w.asking(t, here, w.dialling(DialConfig{}))
+		if q, err = agent.Resume(t.Context(), planner, "flights", q.ID(), book); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := q.Wait(t.Context()); err != nil || got.Reference != "R1" {
+			t.Errorf("Wait = %v, %v", got, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if len(methods) == 0 || methods[0] != "SendMessage" {
+			t.Errorf("called are %v", methods)
+		}
+	})
+}
+
 // reopened is a store that outlives its host.
 type reopened struct{ store.Store }
 
