@@ -239,6 +239,7 @@ func TestAnEnvelopeThatIsSentAgainHasTheSameAnswerAndOneExchange(t *testing.T) {
 			if again := c.sends(m); again.ID != first.ID || again.Status.State.Terminal() {
 				t.Errorf("in progress it is %s under %s, not %s", again.Status.State, again.ID, first.ID)
 			}
+			synctest.Wait() // the answer may come before the handler begins
 			d.restart()
 			close(gate)
 			synctest.Wait()
