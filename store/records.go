@@ -186,7 +186,8 @@ type Inbox struct {
 	// after the other: see Store.TakeOver.
 	Runs       int64
 	AcceptedAt time.Time
-	// ExpiresAt is when the row may be forgotten.
+	// ExpiresAt is when the row may be forgotten; zero keeps it as long as its
+	// conversation.
 	ExpiresAt time.Time
 }
 

@@ -184,12 +184,13 @@ type Store interface {
 	// settled inbox rows and ended effects whose ExpiresAt has come, and, unless
 	// before is zero, commands that were done and dead letters that were buried
 	// before it, and conversations all of whose exchanges ended before it. With
-	// a conversation go its exchanges, log, turns and outbox rows, all at once, and
-	// with the last exchange under a task the callbacks of that task.
+	// a conversation go its exchanges, log, turns, outbox rows and the inbox rows that
+	// have no ExpiresAt, all at once, and with the last exchange under a task the
+	// callbacks of that task.
 	//
 	// A conversation is kept whole, however old, while anything leans on it: a
 	// live exchange that its work started or whose work started it, an effect
-	// that was had in it, a message of its log that the inbox still knows, a
+	// that was had in it, a message of its log that the inbox is still to know, a
 	// pending outbox row, a dead letter. What is kept reads as before.
 	//
 	// Sweep works beside the other calls, a little at a time. A call that ends

@@ -120,7 +120,7 @@ func (t *tables) needed(k talk) bool {
 		}
 	}
 	for _, e := range t.logs[k] {
-		if _, known := t.inbox[store.InboxKey{Recipient: e.Owner, Sender: e.Peer, MessageID: e.MessageID}]; known && e.MessageID != "" {
+		if i, known := t.inbox[received(e)]; known && e.MessageID != "" && !i.ExpiresAt.IsZero() {
 			return true
 		}
 	}
@@ -128,6 +128,11 @@ func (t *tables) needed(k talk) bool {
 		return w.Owner == k.owner && w.Conversation == k.conversation
 	}
 	return false
+}
+
+// received is the inbox row of the message of an entry, if it was received.
+func received(e store.Entry) store.InboxKey {
+	return store.InboxKey{Recipient: e.Owner, Sender: e.Peer, MessageID: e.MessageID}
 }
 
 // forgetTalks drops everything that belongs to some conversations.
@@ -164,6 +169,12 @@ func (t *tables) forgetTalks(gone map[talk]bool) {
 		}
 	}
 	for k := range gone {
+		for _, e := range t.logs[k] {
+			if i, known := t.inbox[received(e)]; known && e.MessageID != "" && i.ExpiresAt.IsZero() {
+				drop(t, t.inbox, i.InboxKey)
+				join(t, t.open, i.Recipient, i.InboxKey, false)
+			}
+		}
 		drop(t, t.logs, k)
 	}
 	for k := range t.callbacks {

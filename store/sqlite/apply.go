@@ -13,14 +13,22 @@ import (
 // part that does not fit; the caller then rolls back.
 func (w *writer) apply(ctx context.Context, set prepared) error {
 	w.clean = true
+	opens := len(set.exchanges) > 0 && set.exchanges[0].version == 0
+	if opens {
+		if err := w.acceptOpening(ctx, set); err != nil {
+			return err
+		}
+	}
 	if err := each(ctx, w, set.exchanges, w.putExchange); err != nil {
 		return err
 	}
 	if err := each(ctx, w, set.entries, w.appendEntry); err != nil {
 		return err
 	}
-	if err := each(ctx, w, set.Accept, w.acceptInbox); err != nil {
-		return err
+	if !opens {
+		if err := each(ctx, w, set.Accept, w.acceptInbox); err != nil {
+			return err
+		}
 	}
 	if err := each(ctx, w, set.Leases, w.lease); err != nil {
 		return err
@@ -190,6 +198,23 @@ func (w *writer) acceptInbox(ctx context.Context, i store.Inbox) error {
 	}
 	w.changes.accepted(i)
 	return nil
+}
+
+// acceptOpening accepts what opens an exchange before that is written: one that
+// comes again, and would open another one, then leaves nothing to be undone.
+func (w *writer) acceptOpening(ctx context.Context, set prepared) error {
+	err := each(ctx, w, set.Accept, w.acceptInbox)
+	if !errors.Is(err, store.ErrDuplicate) {
+		return err
+	}
+	x := set.exchanges[0]
+	switch open, failed := exists(ctx, w.stmt.opened, x.Owner, x.Conversation, x.Peer); {
+	case failed != nil:
+		return failed
+	case open:
+		return fmt.Errorf("%s: %w", x, store.ErrConflict)
+	}
+	return err
 }
 
 func (w *writer) lease(ctx context.Context, l store.Lease) error {

@@ -219,3 +219,36 @@ func TestWhoeverWaitsIsTakenUpTogetherWithinBounds(t *testing.T) {
 		})
 	}
 }
+
+func TestAMessageThatWouldOpenAnotherExchangeSpoilsNoBatch(t *testing.T) {
+	w := unrun(t)
+	opening := func(conversation, peer, message string) store.WriteSet {
+		return store.WriteSet{
+			Exchanges: []store.Exchange{{Key: store.Key{Owner: "a", Conversation: conversation, Peer: peer}}},
+			Entries:   []store.Entry{{Owner: "a", Conversation: conversation, Peer: peer, MessageID: message}},
+			Accept:    []store.Inbox{{InboxKey: store.InboxKey{Recipient: "a", Sender: peer, MessageID: message}, Conversation: conversation, Status: store.Settled}},
+		}
+	}
+	for _, tt := range []struct {
+		set  store.WriteSet
+		want error
+	}{
+		{opening("c", "b", "m"), nil},
+		{opening("d", "b", "m"), store.ErrDuplicate}, // in another conversation
+		{opening("c", "b", "m"), store.ErrConflict},
+		{opening("c", "b", "n"), errSpoilt}, // another message, of which nothing is known before the exchange is
+		{opening("d", "e", "m"), nil},
+	} {
+		p, err := prepare(tt.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, err := w.together(t.Context(), []job{commitJob(p)}, w.plainly)
+		if err == nil {
+			err = answers[0]
+		}
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%+v: got %v, want %v", tt.set.Accept[0], err, tt.want)
+		}
+	}
+}

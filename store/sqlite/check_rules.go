@@ -85,7 +85,7 @@ func strays() []struct {
 		{CodeNoLog, `SELECT 'the exchange of ' || owner || ' with ' || peer || ' in conversation ' || conversation FROM exchange x
 			WHERE NOT EXISTS (SELECT 1 FROM log l WHERE l.owner = x.owner AND l.conversation = x.conversation)`, "its conversation has no log"},
 		{CodeNoEntry, `SELECT 'message ' || message_id || ' in the outbox of ' || owner FROM outbox o
-			WHERE NOT EXISTS (SELECT 1 FROM log l WHERE l.owner = o.owner AND l.message_id = o.message_id AND l.message_id <> ''
+			WHERE NOT EXISTS (SELECT 1 FROM log l WHERE l.owner = o.owner AND l.conversation = o.conversation AND l.message_id = o.message_id AND l.message_id <> ''
 			AND l.kind = 'sent' AND l.conversation = o.conversation AND l.peer = o.receiver)`, "no entry of the log says that it was sent"},
 		{CodeNoExchange, `SELECT 'timer ' || name || ' of ' || owner || ' with ' || peer || ' in conversation ' || conversation FROM timer t
 			WHERE NOT EXISTS (SELECT 1 FROM exchange x WHERE x.owner = t.owner AND x.conversation = t.conversation AND x.peer = t.peer

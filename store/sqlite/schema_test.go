@@ -208,3 +208,30 @@ func TestAnExchangeOfAnOlderFileMovedWhenItEndedOrWasOpened(t *testing.T) {
 		t.Errorf("got %d mailboxes, %v", len(found), err)
 	}
 }
+
+func TestTheInboxOfAnOlderFileIsKept(t *testing.T) {
+	const row = `INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, accepted_ms, expires_ms, runs, first_ms)
+		VALUES ('a', 'b', '%s', zeroblob(32), '%s', 3, '%s', 2, %s, %d, 90, 4, %s)`
+	const exchange = `INSERT INTO exchange (owner, conversation, peer, version, protocol, role, state, outcome, body, correlation, parent_conversation, parent_peer, final, task, mailbox)
+		VALUES ('a', '%s', 'b', 1, '', '', '', 'ok', '{}', '', '', '', '', 't', %d)`
+	path, _ := older(t, 9, fmt.Sprintf(exchange, "read", 1), fmt.Sprintf(exchange, "sent", 0),
+		fmt.Sprintf(row, "later", "sent", "in-progress", "70", 9, "60"), fmt.Sprintf(row, "first", "sent", "settled", "NULL", 5, "NULL"),
+		fmt.Sprintf(row, "opener", "read", "settled", "NULL", 7, "NULL"))
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	settled := store.Inbox{InboxKey: store.InboxKey{Recipient: "a", Sender: "b", MessageID: "first"}, Conversation: "sent", Seq: 3,
+		Status: store.Settled, Attempt: 2, Runs: 4, AcceptedAt: time.UnixMilli(5).UTC(), ExpiresAt: time.UnixMilli(90).UTC()}
+	opener, later := settled, settled
+	opener.MessageID, opener.Conversation, opener.AcceptedAt, opener.ExpiresAt = "opener", "read", time.UnixMilli(7).UTC(), time.Time{}
+	later.MessageID, later.Status, later.AcceptedAt = "later", store.InProgress, time.UnixMilli(9).UTC()
+	later.LeaseUntil, later.FirstUntil = time.UnixMilli(70).UTC(), time.UnixMilli(60).UTC()
+	if got, err := s.Inboxes(t.Context(), "a", false, 9); err != nil || !slices.Equal(got, []store.Inbox{later, opener, settled}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := s.Sweep(t.Context(), time.UnixMilli(90), time.Time{}, 9); err != nil || got.Inbox != 1 {
+		t.Errorf("swept %+v, want the row that is settled and not the opener's; %v", got, err)
+	}
+}

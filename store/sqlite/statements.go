@@ -52,7 +52,7 @@ type statements struct {
 	takeOver, inProgress                   *sql.Stmt
 
 	insertExchange, updateExchange, clearTimers, putTimer *sql.Stmt
-	underTask, moveExchange, endEffect                    *sql.Stmt
+	underTask, opened, moveExchange, endEffect            *sql.Stmt
 	head, putBlob, append                                 *sql.Stmt
 	accept, settle, lease, accepted                       *sql.Stmt
 	dropUnsent, insertOutbox, deliver, posted             *sql.Stmt
@@ -94,6 +94,7 @@ func (s *statements) texts() []text {
 			moved_ms = ?, task = ?, mailbox = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
 		{&s.underTask, "SELECT 1 FROM exchange WHERE owner = ? AND task = ? AND task <> '' LIMIT 1"},
+		{&s.opened, "SELECT 1 FROM exchange WHERE owner = ? AND conversation = ? AND peer = ?"},
 		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
 			final = ?, ended_ms = ?, moved_ms = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ? AND correlation = ?

@@ -7,6 +7,7 @@ type sweepStatements struct {
 	inbox, effects, commands, letters, letter *sql.Stmt
 	forgettable, blobs                        *sql.Stmt
 	turns, timers, outbox, log, exchanges     *sql.Stmt
+	received                                  *sql.Stmt
 	callbacks, tasks                          *sql.Stmt
 }
 
@@ -23,12 +24,12 @@ const forgettable = `SELECT 1 WHERE
 	AND NOT EXISTS (SELECT 1 FROM outbox WHERE owner = ?1 AND conversation = ?2 AND status = 'pending')
 	AND NOT EXISTS (SELECT 1 FROM log JOIN inbox
 		ON inbox.recipient = log.owner AND inbox.sender = log.peer AND inbox.message_id = log.message_id
-		WHERE log.owner = ?1 AND log.conversation = ?2 AND log.message_id <> '')`
+		WHERE log.owner = ?1 AND log.conversation = ?2 AND log.message_id <> '' AND inbox.expires_ms IS NOT NULL)`
 
 func (s *sweepStatements) texts() []text {
 	const of = " WHERE owner = ? AND conversation = ?"
 	return []text{
-		{&s.inbox, `DELETE FROM inbox WHERE (recipient, sender, message_id) IN (SELECT recipient, sender, message_id FROM inbox
+		{&s.inbox, `DELETE FROM inbox WHERE id IN (SELECT id FROM inbox
 			WHERE status = 'settled' AND expires_ms <= ? ORDER BY expires_ms LIMIT ?)`},
 		{&s.effects, `DELETE FROM effect WHERE (recipient, sender, capability, key) IN (SELECT recipient, sender, capability, key FROM effect
 			WHERE status = 'ended' AND expires_ms <= ? ORDER BY expires_ms LIMIT ?)`},
@@ -42,6 +43,9 @@ func (s *sweepStatements) texts() []text {
 		{&s.turns, "DELETE FROM turn" + of},
 		{&s.timers, "DELETE FROM timer" + of},
 		{&s.outbox, "DELETE FROM outbox" + of},
+		{&s.received, `DELETE FROM inbox WHERE id IN (SELECT inbox.id FROM log JOIN inbox
+			ON inbox.recipient = log.owner AND inbox.sender = log.peer AND inbox.message_id = log.message_id
+			WHERE log.owner = ? AND log.conversation = ? AND log.message_id <> '' AND inbox.expires_ms IS NULL)`},
 		{&s.log, "DELETE FROM log" + of},
 		{&s.tasks, "SELECT DISTINCT task FROM exchange" + of + " AND task <> ''"},
 		{&s.exchanges, "DELETE FROM exchange" + of},

@@ -10,7 +10,9 @@ import (
 
 // sweep forgets all that may be forgotten.
 func (m *model) sweep(now, before time.Time) {
-	m.inbox = slices.DeleteFunc(m.inbox, func(i store.Inbox) bool { return i.Status == store.Settled && !i.ExpiresAt.After(now) })
+	m.inbox = slices.DeleteFunc(m.inbox, func(i store.Inbox) bool {
+		return i.Status == store.Settled && !i.ExpiresAt.IsZero() && !i.ExpiresAt.After(now)
+	})
 	maps.DeleteFunc(m.effects, func(_ store.EffectKey, e store.Effect) bool {
 		return e.Status == store.Ended && !e.ExpiresAt.After(now)
 	})
@@ -25,6 +27,12 @@ func (m *model) sweep(now, before time.Time) {
 		}
 	}
 	of := func(k store.Key) bool { return going[name{k.Owner, k.Conversation}] }
+	for _, e := range m.entries {
+		if going[name{e.Owner, e.Conversation}] && e.MessageID != "" {
+			k := store.InboxKey{Recipient: e.Owner, Sender: e.Peer, MessageID: e.MessageID}
+			m.inbox = slices.DeleteFunc(m.inbox, func(i store.Inbox) bool { return i.InboxKey == k && i.ExpiresAt.IsZero() })
+		}
+	}
 	ended := map[name]bool{}
 	for _, x := range m.exchanges {
 		if of(x.Key) && x.Task != "" {
@@ -56,7 +64,7 @@ func (m *model) kept(owner, conversation string, before time.Time) bool {
 	}
 	for _, e := range m.log(owner, conversation, 0) {
 		k := store.InboxKey{Recipient: owner, Sender: e.Peer, MessageID: e.MessageID}
-		if slices.ContainsFunc(m.inbox, func(i store.Inbox) bool { return i.InboxKey == k }) {
+		if slices.ContainsFunc(m.inbox, func(i store.Inbox) bool { return i.InboxKey == k && !i.ExpiresAt.IsZero() }) {
 			return true
 		}
 	}

@@ -115,7 +115,7 @@ func (w *world) writeSet(t *rapid.T) store.WriteSet {
 	few("unsent", func() { set.DropUnsent = append(set.DropUnsent, w.key(t)) })
 	few("accepted", func() {
 		row := accepted("", "", "")
-		row.InboxKey, row.AcceptedAt, row.ExpiresAt = w.inboxKey(t), at(w.now()), moment(t)
+		row.InboxKey, row.AcceptedAt, row.ExpiresAt = w.inboxKey(t), at(w.now()), rapid.SampledFrom([]time.Time{moment(t), {}}).Draw(t, "expires")
 		set.Accept = append(set.Accept, row)
 	})
 	// Leases, settlements and deliveries mostly name rows that are there.

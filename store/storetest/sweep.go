@@ -127,6 +127,12 @@ func sweepTalks(t *testing.T, fresh func() Place) {
 	last := over(key(alice, "e", bob), 50)
 	last.Exchanges[0].Parent = key(alice, "c", bob)
 	commit(t, s, last)
+	// A row without an end of its own goes with its conversation, and not before.
+	lasting, other := known, accepted(alice, carol, "received")
+	lasting.ExpiresAt, other.ExpiresAt = time.Time{}, time.Time{}
+	commit(t, s, store.WriteSet{Entries: []store.Entry{received}, Accept: []store.Inbox{lasting, other}})
+	equal(t, "swept too early", sweep(t, s, at(40), at(9)), store.Swept{})
+	equal(t, "the row before", must(s.Inbox(t.Context(), lasting.InboxKey))(t), lasting)
 	equal(t, "swept", sweep(t, s, at(40), at(50)), store.Swept{Conversations: 1})
 	check := func() {
 		t.Helper()
@@ -137,6 +143,8 @@ func sweepTalks(t *testing.T, fresh func() Place) {
 			equal(t, "outbox", len(must(s.Outbox(t.Context(), k))(t)), 0)
 			equal(t, "turns", len(must(s.Turns(t.Context(), k))(t)), 0)
 		}
+		is(t, "inbox row", second(s.Inbox(t.Context(), lasting.InboxKey)), store.ErrNotFound)
+		equal(t, "a row of another sender", must(s.Inbox(t.Context(), other.InboxKey))(t), other)
 		equal(t, "log", len(must(s.Log(t.Context(), alice, "c", 0))(t)), 0)
 		equal(t, "conversations", len(must(s.Conversations(t.Context(), alice, 9))(t)), 2)
 		equal(t, "correlated", mapped(must(s.Correlated(t.Context(), alice, "corr"))(t), talk), []string{"d", "e"})
@@ -153,6 +161,8 @@ func sweepTalks(t *testing.T, fresh func() Place) {
 	}
 	s = open()
 	check()
+	lasting.Conversation = "f"
+	commit(t, s, store.WriteSet{Accept: []store.Inbox{lasting}})
 	commit(t, s, over(key(alice, "c", bob), 10)) // what was forgotten can be opened again
 	equal(t, "index of the first entry", must(s.Log(t.Context(), alice, "c", 0))(t)[0].Index, int64(1))
 }

@@ -1,0 +1,41 @@
+-- +goose Up
+
+-- What a step writes stands near what other steps of that time write, so that many
+-- steps share the pages that a commit makes durable. Ids of conversations rise with
+-- time, those of received messages need not: only the inbox finds them by themselves.
+DROP INDEX log_message;
+CREATE INDEX log_message ON log (owner, conversation, message_id) WHERE message_id <> '';
+
+-- The rows stand in the order in which messages were accepted.
+ALTER TABLE inbox RENAME TO inbox_before;
+DROP INDEX inbox_open;
+DROP INDEX inbox_recent;
+DROP INDEX inbox_expiry;
+CREATE TABLE inbox (
+  id           INTEGER PRIMARY KEY,
+  recipient    TEXT NOT NULL,
+  sender       TEXT NOT NULL,
+  message_id   TEXT NOT NULL,
+  digest       BLOB NOT NULL,
+  conversation TEXT NOT NULL,
+  seq          INTEGER NOT NULL,
+  status       TEXT NOT NULL,
+  attempt      INTEGER NOT NULL,
+  lease_ms     INTEGER,
+  first_ms     INTEGER,
+  runs         INTEGER NOT NULL,
+  accepted_ms  INTEGER,
+  expires_ms   INTEGER,
+  UNIQUE (recipient, sender, message_id)
+) STRICT;
+INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, first_ms, runs, accepted_ms, expires_ms)
+  SELECT recipient, sender, message_id, digest, conversation, seq, status, attempt, lease_ms, first_ms, runs, accepted_ms, expires_ms
+  FROM inbox_before ORDER BY accepted_ms;
+DROP TABLE inbox_before;
+CREATE INDEX inbox_open   ON inbox (recipient, accepted_ms, conversation, sender, seq) WHERE status = 'in-progress';
+CREATE INDEX inbox_recent ON inbox (recipient, accepted_ms);
+CREATE INDEX inbox_expiry ON inbox (expires_ms) WHERE status = 'settled' AND expires_ms IS NOT NULL;
+
+-- A message that opened what its sender reads is remembered as long as that.
+UPDATE inbox SET expires_ms = NULL WHERE EXISTS (SELECT 1 FROM exchange WHERE owner = inbox.recipient
+  AND conversation = inbox.conversation AND peer = inbox.sender AND mailbox = 1);
