@@ -29,11 +29,12 @@ type booking struct {
 	Side string `json:"side"`
 }
 
-// desk is an agent that talks, looks things up and books seats, which it asks
-// back about.
-func desk() *agent.Agent {
+// desk is an agent that talks, when it may begin, looks things up and books seats,
+// which it asks back about.
+func desk(begin func()) *agent.Agent {
 	return agent.New("desk",
 		agent.Handle(protocol.Chat(), func(_ context.Context, s protocol.Said) (protocol.Said, error) {
+			begin()
 			if s.Text == "fail" {
 				return protocol.Said{}, agent.Refuse("permanent", "no-idea")
 			}
@@ -49,7 +50,41 @@ func desk() *agent.Agent {
 // serveDesk serves the desk on loopback and returns its URL.
 func serveDesk(t *testing.T, change func(*a2a.Config, *agent.Host)) string {
 	t.Helper()
-	h := newHost(t, filepath.Join(t.TempDir(), "desk.db"), desk())
+	return serveAgent(t, desk(func() {}), change, func(h http.Handler) http.Handler { return h })
+}
+
+// servePatientDesk serves a desk that answers only when somebody who listens has
+// been told that the task is there.
+func servePatientDesk(t *testing.T) string {
+	t.Helper()
+	told := make(chan struct{}, 1)
+	return serveAgent(t, desk(func() { <-told }), nil, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.ServeHTTP(&telling{ResponseWriter: w, told: told}, r)
+		})
+	})
+}
+
+// telling says when the first bytes of a stream were written.
+type telling struct {
+	http.ResponseWriter
+	told chan<- struct{}
+}
+
+func (w *telling) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	if w.told != nil && w.Header().Get("Content-Type") == wire.EventsType {
+		w.told <- struct{}{}
+		w.told = nil
+	}
+	return n, err
+}
+
+func (w *telling) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func serveAgent(t *testing.T, a *agent.Agent, change func(*a2a.Config, *agent.Host), around func(http.Handler) http.Handler) string {
+	t.Helper()
+	h := newHost(t, filepath.Join(t.TempDir(), "desk.db"), a)
 	must(t, h.Start(t.Context()))
 	t.Cleanup(func() { must(t, h.Stop(context.WithoutCancel(t.Context()))) })
 	var cfg a2a.Config
@@ -58,7 +93,7 @@ func serveDesk(t *testing.T, change func(*a2a.Config, *agent.Host)) string {
 	}
 	s, err := a2a.NewServer(h, cfg)
 	must(t, err)
-	site := httptest.NewServer(s.Handler())
+	site := httptest.NewServer(around(s.Handler()))
 	t.Cleanup(func() { s.Close(); site.Close() })
 	return site.URL
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestSendPrintsWhatAnAgentOfParleyAnswers(t *testing.T) {
-	url := serveDesk(t, nil)
+	quick, patient := serveDesk(t, nil), servePatientDesk(t)
 	for name, args := range map[string][]string{
 		"send":              {"Hello,\nyou!"},
 		"send.json":         {"Hello!", "-o", "json"},
@@ -24,6 +24,10 @@ func TestSendPrintsWhatAnAgentOfParleyAnswers(t *testing.T) {
 		"send-stream.jsonl": {"--stream", "Hello!", "-o", "jsonl"},
 		"send-stream.json":  {"--stream", "Hello!", "-o", "json"},
 	} {
+		url := quick
+		if args[0] == "--stream" {
+			url = patient
+		}
 		got := runCommand(t, "", append([]string{"send", url, "--message-id", name}, args...)...)
 		if got.code != exitOK {
 			t.Errorf("%s: %+v", name, got)
