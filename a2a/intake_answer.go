@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/protocol"
@@ -36,10 +37,11 @@ func (s *service) answer(ctx context.Context, c wire.Call, q store.Exchange, id 
 	h := s.foreignHeader(q.Peer, q.Conversation, of.Timestamp, c)
 	h.Protocol, h.Capability, h.CorrelationID, h.InReplyTo, h.Hop = of.Protocol, of.Capability, of.CorrelationID, of.MessageID, of.Hop
 	h.Trace = of.Trace
+	how := agent.Mail{Caller: q.Peer, Task: q.Task, Mailbox: true}
 	agree := h
 	agree.Performative, agree.Schema = envelope.Agree, protocol.AgreeSchema
 	agree.MessageID, agree.Seq = envelope.DerivedID("agree", q.Conversation), 1
-	if err := s.accept(ctx, q.Peer, q.Task, agree, []byte("{}")); err != nil {
+	if err := s.accept(ctx, agree, []byte("{}"), how); err != nil {
 		return err
 	}
 	h.Performative, h.Status, h.Schema = envelope.Inform, envelope.Final, protocol.Question.Name().Result()
@@ -47,7 +49,7 @@ func (s *service) answer(ctx context.Context, c wire.Call, q store.Exchange, id 
 	if err := keep(&h, kept); err != nil {
 		return err
 	}
-	return s.accept(ctx, q.Peer, q.Task, h, content)
+	return s.accept(ctx, h, content, how)
 }
 
 // answerTo is the content of the answer to a question that a message gives. One

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/protocol"
@@ -116,5 +117,5 @@ func (s *service) cancelForeign(ctx context.Context, c wire.Call, task string) (
 	h.Performative, h.Schema, h.Protocol, h.Capability = envelope.Cancel, protocol.CancelSchema, x.State.Protocol, x.State.Capability
 	h.CorrelationID, h.InReplyTo = x.Correlation, x.State.Opening
 	h.MessageID, h.Seq = envelope.DerivedID("cancel", x.Conversation), x.State.Received+1
-	return x, s.accept(ctx, x.Peer, task, h, []byte("{}"))
+	return x, s.accept(ctx, h, []byte("{}"), agent.Mail{Caller: x.Peer, Task: task, Mailbox: true})
 }

@@ -42,42 +42,48 @@ func (s *service) takeForeign(ctx context.Context, c wire.Call, m *wire.Message,
 	// What is read here decides what is sealed: one message under an id at a time,
 	// and one on a task.
 	defer s.locks.lock(id)()
-	if m.TaskID != "" {
-		defer s.locks.lock(m.TaskID)()
-	}
-	if x, err := s.earlier(ctx, caller, id, kept, m); err != nil || x != nil {
+	if m.TaskID == "" {
+		// Most messages are new, which the host finds out for itself. Whatever else
+		// becomes of one that was taken before, its answer stays what it was.
+		x, err := s.openForeign(ctx, c, caller, id, m, kept, blocking)
 		if err != nil {
-			return store.Exchange{}, err
+			if before, err := s.earlier(ctx, caller, id, kept, m); err != nil || before != nil {
+				return found(before, err)
+			}
 		}
-		return *x, nil
+		return x, err
 	}
-	if m.TaskID != "" {
-		return s.followUp(ctx, c, caller, id, m, kept)
+	defer s.locks.lock(m.TaskID)()
+	if before, err := s.earlier(ctx, caller, id, kept, m); err != nil || before != nil {
+		return found(before, err)
 	}
-	return s.openForeign(ctx, c, caller, id, m, kept, blocking)
+	return s.followUp(ctx, c, caller, id, m, kept)
+}
+
+// found is an exchange that was looked for, or why it was not found.
+func found(x *store.Exchange, err error) (store.Exchange, error) {
+	if err != nil {
+		return store.Exchange{}, err
+	}
+	return *x, nil
 }
 
 // foreignID is the envelope's id of a foreign message.
 func foreignID(sender, messageID string) string { return envelope.DerivedID(sender, messageID) }
 
-// conversationOf is the conversation that a foreign message opens.
-func conversationOf(id string) string { return envelope.DerivedID("conversation", id) }
-
 // earlier is the exchange that the message was taken into before, nil if it was
 // not. Another message under the same id is refused.
 func (s *service) earlier(ctx context.Context, caller, id string, kept original, m *wire.Message) (*store.Exchange, error) {
-	// What has opened a task is known for as long as the task is, which may be
-	// longer than the inbox remembers.
-	k := store.Key{Owner: s.uri, Conversation: conversationOf(id), Peer: caller}
 	row, err := s.host.Store().Inbox(ctx, store.InboxKey{Recipient: s.uri, Sender: caller, MessageID: id})
 	switch {
-	case err == nil:
-		k.Conversation = row.Conversation
-	case !errors.Is(err, store.ErrNotFound):
-		return nil, err
-	case m.TaskID != "":
+	case errors.Is(err, store.ErrNotFound) && m.TaskID != "":
 		return s.noted(ctx, caller, id, kept, m)
+	case errors.Is(err, store.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
+	k := store.Key{Owner: s.uri, Conversation: row.Conversation, Peer: caller}
 	x, err := s.host.Store().Exchange(ctx, k)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -156,24 +162,26 @@ func (s *service) openForeign(ctx context.Context, c wire.Call, caller, id strin
 		}
 		within = subscribedWithin
 	}
-	conversation := conversationOf(id)
+	// A fresh id, near others of this time in the store's indexes: who sends the message
+	// again is told what it opened by the inbox.
+	conversation := s.host.NewID()
+	task := taskID(conversation, s.uri)
 	h := s.foreignHeader(caller, conversation, s.host.Now(), c)
 	h.Performative, h.Protocol = envelope.Request, what.contract.Protocol
 	h.Schema, h.Capability = what.contract.Name.Input(), what.contract.Name.Capability()
 	h.MessageID, h.Seq = id, 1
 	h.CorrelationID = m.ContextID
 	if h.CorrelationID == "" {
-		h.CorrelationID = envelope.DerivedID("context", id)
+		h.CorrelationID = conversation
 	}
 	h.ReplyBy = h.Timestamp.Add(within)
 	if what.contract.Effects {
-		h.IdempotencyKey = id
+		h.IdempotencyKey = conversation
 	}
 	if err := keep(&h, kept); err != nil {
 		return none, err
 	}
-	task := taskID(conversation, s.uri)
-	if err := s.accept(ctx, caller, task, h, what.content); err != nil {
+	if err := s.accept(ctx, h, what.content, agent.Mail{Caller: caller, Task: task, Mailbox: true, New: true}); err != nil {
 		return none, err
 	}
 	x, err := s.host.Store().Exchange(ctx, store.Key{Owner: s.uri, Conversation: conversation, Peer: caller})
@@ -208,7 +216,7 @@ func (s *service) foreignHeader(caller, conversation string, at time.Time, c wir
 }
 
 // accept seals an act in a client's name and gives it to the host.
-func (s *service) accept(ctx context.Context, caller, task string, h envelope.Header, content []byte) error {
+func (s *service) accept(ctx context.Context, h envelope.Header, content []byte, how agent.Mail) error {
 	salt := sha256.Sum256([]byte(strings.Join([]string{"salt", h.Sender, h.MessageID, h.Timestamp.Format(time.RFC3339Nano)}, "\x00")))
 	h.Salt = salt[:16]
 	e, err := envelope.Seal(h, content)
@@ -218,7 +226,7 @@ func (s *service) accept(ctx context.Context, caller, task string, h envelope.He
 		}
 		return err
 	}
-	replies, err := s.host.Accept(ctx, e, agent.Mail{Caller: caller, Task: task, Mailbox: true})
+	replies, err := s.host.Accept(ctx, e, how)
 	if err != nil {
 		return refused(err)
 	}

@@ -92,6 +92,29 @@ func TestAForeignMessageThatIsSentAgainIsTheSameTaskAcrossRestarts(t *testing.T)
 	})
 }
 
+func TestAForeignMessageThatIsSentAgainIsItsTaskThoughThereIsNoRoomForAnother(t *testing.T) {
+	bindings(t, func(t *testing.T, binding string) {
+		synctest.Test(t, func(t *testing.T) {
+			gate, runs := make(chan struct{}), atomic.Int64{}
+			d := newDesk(t, agent.Config{Workers: 1, Backlog: 1}, Config{}, gated(gate, &runs))
+			c := d.as(stranger, binding)
+			first := c.sends(uttering("m-1", "hello"))
+			synctest.Wait()
+			c.sends(uttering("m-2", "hello"))
+			_, err := c.tries(uttering("m-3", "hello"))
+			is(t, err, wire.Overloaded, "")
+			if again := c.sends(uttering("m-1", "hello")); again.ID != first.ID {
+				t.Errorf("it is under %s, not %s", again.ID, first.ID)
+			}
+			close(gate)
+			synctest.Wait()
+			if n := len(c.exchanges()); n != 2 || runs.Load() != 2 {
+				t.Errorf("%d exchanges, %d runs", n, runs.Load())
+			}
+		})
+	})
+}
+
 func TestAForeignMessageThatComesManyTimesAtOnceIsOneTask(t *testing.T) {
 	for name, from := range map[string]func(d *desk, i int) caller{
 		"one binding": func(d *desk, _ int) caller { return d.as(stranger, wire.JSONRPC) },

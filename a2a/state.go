@@ -3,6 +3,7 @@ package a2a
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -13,10 +14,26 @@ import (
 
 // taskID names the exchange that a participant has in a conversation: the
 // lower-case base32, without padding, of the first 20 bytes of sha256 over the
-// conversation's id, a zero byte and the participant's URI.
+// conversation's id, a zero byte and the participant's URI. If the id is a UUIDv7,
+// its time takes the place of the first six bytes: names that are made at about the
+// same time are near each other in an index.
 func taskID(conversation, participant string) string {
 	sum := sha256.Sum256([]byte(conversation + "\x00" + participant))
+	copy(sum[:], born(conversation))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
+}
+
+// born is the time in an id, as the first six bytes of a UUIDv7 (RFC 9562 section
+// 5.7); nil of any other id.
+func born(id string) []byte {
+	if len(id) != 36 || id[8] != '-' || id[14] != '7' {
+		return nil
+	}
+	time, err := hex.DecodeString(id[:8] + id[9:13])
+	if err != nil {
+		return nil
+	}
+	return time
 }
 
 // isTaskID reports whether the text has the form of what taskID returns.

@@ -62,15 +62,20 @@ func TestTheStateOfATaskSaysWhatWasDone(t *testing.T) {
 }
 
 func TestTheIDOfATaskFollowsFromItsConversationAndItsParticipant(t *testing.T) {
-	const want = "t2ftokxecyogegoeixfphps6uwbcmjjb"
-	got := taskID("019535d9-3df7-79fb-b466-000000000001", "agent://local/flights")
-	if got != want {
-		t.Errorf("id %s, want %s", got, want)
+	const conversation = "019535d9-3df7-79fb-b466-000000000001"
+	got := taskID(conversation, "agent://local/flights")
+	for in, want := range map[string]string{
+		conversation: "agktlwj564ogegoeixfphps6uwbcmjjb",
+		"random-id":  "kjb3td6leqnrffzwo5kik3rkcntua566",
+	} {
+		if id := taskID(in, "agent://local/flights"); id != want {
+			t.Errorf("%s: id %s, want %s", in, id, want)
+		}
 	}
 	if !isTaskID(got) || isTaskID(got[1:]) || isTaskID("A"+got[1:]) || isTaskID("1"+got[1:]) {
 		t.Error("the form of an id is not recognised")
 	}
-	if other := taskID("019535d9-3df7-79fb-b466-000000000001", "agent://local/hotels"); other == got {
+	if other := taskID(conversation, "agent://local/hotels"); other == got {
 		t.Error("another participant's task has the same id")
 	}
 }

@@ -15,6 +15,10 @@ var ErrUnreadable = errors.New("the message cannot be read or answered")
 // errNoTask: a carrier brings mail to a mailbox that nobody could read.
 var errNoTask = errors.New("mail for a mailbox names no task")
 
+// ErrKnown: the message under which a conversation was to be opened was accepted
+// before, in another one.
+var ErrKnown = errors.New("the message is known")
+
 // Mail is an envelope as a carrier brings it.
 type Mail struct {
 	// Envelope is its bytes, as they came: the digest is over them.
@@ -31,6 +35,11 @@ type Mail struct {
 	// says, so nothing is sent to it. Task and Mailbox count when the envelope opens
 	// an exchange; afterwards that stays what it is.
 	Mailbox bool
+	// New: who brings the envelope has just given its conversation and its
+	// idempotency key the ids that they have, so that neither is known here. The
+	// message itself may be: that is ErrKnown then, and nothing was done. It is
+	// remembered for as long as its conversation.
+	New bool
 
 	// unread: nobody reads receipts.
 	unread bool
@@ -79,7 +88,7 @@ func (h *Host) Take(ctx context.Context, m Mail) ([][]byte, error) {
 // m.Caller: a client that speaks another protocol. Such a client reads no receipts,
 // so that none is made which says no more than that the message was taken. Of m all
 // but the bytes counts. It returns when Take does, with the same errors but for
-// ErrUnreadable.
+// ErrUnreadable, or ErrKnown.
 func (h *Host) Accept(ctx context.Context, e *envelope.Envelope, m Mail) ([]*envelope.Envelope, error) {
 	if _, err := h.live(); err != nil {
 		return nil, err

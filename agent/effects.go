@@ -74,7 +74,10 @@ func (s *step) claim(ctx context.Context, e *envelope.Envelope, award bool) (err
 		k.Capability = s.x.State.Capability
 	}
 	print := s.host.fingerprint(what)
-	known, err := s.host.store.Effect(ctx, k)
+	var known store.Effect
+	if err = store.ErrNotFound; !s.mail.New {
+		known, err = s.host.store.Effect(ctx, k)
+	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		s.set.Claim = append(s.set.Claim, store.Effect{EffectKey: k, Fingerprint: print, Conversation: e.Conversation(),

@@ -387,3 +387,39 @@ func TestAHostGoesOnWithItsMailboxesAfterARestart(t *testing.T) {
 		})
 	}
 }
+
+func TestAMessageThatIsSaidToOpenANewConversationIsKnownAfterwards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := 0
+		b := &box{who: answers(func(context.Context, Seat) (Booking, error) { runs++; return Booking{}, nil }), planner: agent.New("planner")}
+		agent.NewHost(agent.Config{}, b.planner)
+		b.host = begin(t, nil, memory.New(), b.who)
+		header := opening(b.planner, b.who, book.Name(), book.Protocol())
+		header.Sender = uri("planner")
+		accept := func(h envelope.Header) ([]*envelope.Envelope, error) {
+			return b.host.Accept(t.Context(), seal(t, h, seatJSON), agent.Mail{Caller: uri("planner"), Task: taskOf(h.ConversationID), Mailbox: true, New: true})
+		}
+		if replies, err := accept(header); err != nil || len(replies) != 0 {
+			t.Fatalf("it is answered with %v, %v", replies, err)
+		}
+		synctest.Wait()
+		for name, change := range map[string]func(*envelope.Header){
+			"in another conversation":     func(h *envelope.Header) { h.ConversationID = fresh() },
+			"in another, under a new key": func(h *envelope.Header) { h.ConversationID, h.IdempotencyKey = fresh(), fresh() },
+			"as it was":                   func(*envelope.Header) {},
+		} {
+			again := header
+			change(&again)
+			if replies, err := accept(again); !errors.Is(err, agent.ErrKnown) || len(replies) != 0 {
+				t.Errorf("%s: it is answered with %v, %v", name, replies, err)
+			}
+			if log := logOf(t, b.host, b.who, again.ConversationID); again.ConversationID != header.ConversationID && len(log) != 0 {
+				t.Errorf("%s: it left %v", name, log)
+			}
+		}
+		row, err := b.host.Store().Inbox(t.Context(), store.InboxKey{Recipient: b.who.URI(), Sender: uri("planner"), MessageID: header.MessageID})
+		if err != nil || !row.ExpiresAt.IsZero() || row.Conversation != header.ConversationID || row.Status != store.Settled || runs != 1 {
+			t.Errorf("after %d runs its row is %+v, %v", runs, row, err)
+		}
+	})
+}

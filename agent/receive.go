@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
@@ -29,7 +30,13 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 		h.questions.Lock()
 		defer h.questions.Unlock()
 	}
-	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
+	now := h.seam.now()
+	read := h.reading(ctx, k, now)
+	if m.New {
+		read = newly(k, now)
+	}
+	_, err := h.steps(ctx, now, read, func(all []*step) error {
+		s := all[0]
 		replies, refused = nil, nil
 		s.mail = m
 		view, err := s.view(ctx, m.Caller, e)
@@ -88,9 +95,27 @@ func (h *Host) note(v *guard.Violation, e *envelope.Envelope) {
 	h.bus.tell(keyOf(e), &Refused{Rule: v.Rule, Code: v.Code, Reason: v.Reason, Pointer: v.Pointer})
 }
 
+// newly is how an exchange is read that is known not to be there: once. If some of
+// what the step writes is there after all, its message is known.
+func newly(k store.Key, now time.Time) func() ([]store.Exchange, error) {
+	tried := false
+	return func() ([]store.Exchange, error) {
+		if tried {
+			return nil, ErrKnown
+		}
+		tried = true
+		return []store.Exchange{{Key: k, OpenedAt: now}}, nil
+	}
+}
+
 func (s *step) view(ctx context.Context, caller string, e *envelope.Envelope) (guard.View, error) {
 	a := s.host.agents[e.Receiver()]
-	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller, HopLimit: a.budget.Hops, MaxReplyBy: s.host.cfg.Terms.MaxReplyBy}
+	v := guard.View{Now: s.now, Self: e.Receiver(), Caller: caller, HopLimit: a.budget.Hops, MaxReplyBy: s.host.cfg.Terms.MaxReplyBy,
+		MaxMessages: a.budget.Messages}
+	v.Contract = func(capability string) *guard.Contract { return s.contract(a, capability) }
+	if s.mail.New {
+		return v, nil
+	}
 	if a.budget.Messages > 0 {
 		var err error
 		if v.Messages, v.MaxMessages, err = s.messages(ctx); err != nil {
@@ -100,7 +125,6 @@ func (s *step) view(ctx context.Context, caller string, e *envelope.Envelope) (g
 	if s.x.Version > 0 {
 		v.Exchange = &s.x.State
 	}
-	v.Contract = func(capability string) *guard.Contract { return s.contract(a, capability) }
 	row, err := s.host.store.Inbox(ctx, store.InboxKey{Recipient: e.Receiver(), Sender: e.Sender(), MessageID: e.ID()})
 	switch {
 	case err == nil:
@@ -171,7 +195,10 @@ func (s *step) enter(e *envelope.Envelope) {
 	row := store.Inbox{
 		InboxKey: store.InboxKey{Recipient: e.Receiver(), Sender: e.Sender(), MessageID: e.ID()},
 		Digest:   e.Digest(), Conversation: e.Conversation(), Seq: e.Seq(),
-		Status: store.Settled, Attempt: 1, AcceptedAt: s.now, ExpiresAt: s.host.cfg.Terms.remember(s.now, e.ReplyBy()),
+		Status: store.Settled, Attempt: 1, AcceptedAt: s.now,
+	}
+	if !s.mail.New {
+		row.ExpiresAt = s.host.cfg.Terms.remember(s.now, e.ReplyBy())
 	}
 	if s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
 		row.Status, row.LeaseUntil = store.InProgress, s.now.Add(s.host.cfg.Terms.Lease)

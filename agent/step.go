@@ -48,7 +48,16 @@ const maxConflicts = 1000
 // step computes and commits one step of the exchange k at the given time. The
 // plan may be run several times; it must have no effects but on its step.
 func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
-	read := func() ([]store.Exchange, error) {
+	all, err := h.steps(ctx, now, h.reading(ctx, k, now), func(all []*step) error { return plan(all[0]) })
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// reading is how one exchange is read, whether it is there or not.
+func (h *Host) reading(ctx context.Context, k store.Key, now time.Time) func() ([]store.Exchange, error) {
+	return func() ([]store.Exchange, error) {
 		x, err := h.store.Exchange(ctx, k)
 		if errors.Is(err, store.ErrNotFound) {
 			return []store.Exchange{{Key: k, OpenedAt: now}}, nil
@@ -58,11 +67,6 @@ func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*
 		}
 		return []store.Exchange{x}, nil
 	}
-	all, err := h.steps(ctx, now, read, func(all []*step) error { return plan(all[0]) })
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
 }
 
 // steps computes and commits a step of each of the exchanges together: all are
