@@ -12,31 +12,32 @@ import (
 // The envelope counts through its digest, which covers its content through
 // another one, so that the chain still verifies after a body is erased.
 func Link(prev [32]byte, e Entry) [32]byte {
-	h := sha256.New()
-	h.Write(prev[:])
-	field := func(b []byte) {
-		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
-		h.Write(b)
-	}
-	number := func(n int64) { field(binary.BigEndian.AppendUint64(nil, uint64(n))) }
-
-	field([]byte(e.Owner))
-	field([]byte(e.Conversation))
-	number(e.Index)
-	field([]byte(e.Peer))
-	field([]byte(e.Kind))
-	number(e.At.UnixMilli())
-	field([]byte(e.Event))
-	field([]byte(e.From))
-	field([]byte(e.To))
-	field([]byte(e.MessageID))
-	field(e.Digest[:])
-	field([]byte(e.Reason))
+	b := make([]byte, 0, 1024)
+	b = append(b, prev[:]...)
+	b = appendText(b, e.Owner)
+	b = appendText(b, e.Conversation)
+	b = appendNumber(b, e.Index)
+	b = appendText(b, e.Peer)
+	b = appendText(b, e.Kind)
+	b = appendNumber(b, e.At.UnixMilli())
+	b = appendText(b, e.Event)
+	b = appendText(b, e.From)
+	b = appendText(b, e.To)
+	b = appendText(b, e.MessageID)
+	b = appendText(b, e.Digest[:])
+	b = appendText(b, e.Reason)
 	if len(e.Note) > 0 { // left out, so that logs from before there were notes verify
-		field(e.Note)
+		b = appendText(b, e.Note)
 	}
+	return sha256.Sum256(b)
+}
 
-	var out [32]byte
-	h.Sum(out[:0])
-	return out
+func appendText[T ~string | ~[]byte](b []byte, field T) []byte {
+	b = binary.BigEndian.AppendUint64(b, uint64(len(field)))
+	return append(b, field...)
+}
+
+func appendNumber(b []byte, n int64) []byte {
+	b = binary.BigEndian.AppendUint64(b, 8)
+	return binary.BigEndian.AppendUint64(b, uint64(n))
 }

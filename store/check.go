@@ -14,15 +14,17 @@ import (
 func (w WriteSet) Check() error {
 	moved := make(map[Key]bool, len(w.Exchanges))
 	for _, x := range w.Exchanges {
-		what := fmt.Sprintf("write the exchange of %s with %s in conversation %s", x.Owner, x.Peer, x.Conversation)
-		if moved[x.Key] {
-			return fmt.Errorf("%s: the set writes it twice", what)
+		fault := ""
+		switch {
+		case moved[x.Key]:
+			fault = "the set writes it twice"
+		case x.Parent != (Key{}) && x.Parent.Owner != x.Owner:
+			fault = "its parent belongs to " + x.Parent.Owner
+		case x.Mailbox && x.Task == "":
+			fault = "it is a mailbox and has no task"
 		}
-		if x.Parent != (Key{}) && x.Parent.Owner != x.Owner {
-			return fmt.Errorf("%s: its parent belongs to %s", what, x.Parent.Owner)
-		}
-		if x.Mailbox && x.Task == "" {
-			return fmt.Errorf("%s: it is a mailbox and has no task", what)
+		if fault != "" {
+			return fmt.Errorf("write the exchange of %s with %s in conversation %s: %s", x.Owner, x.Peer, x.Conversation, fault)
 		}
 		moved[x.Key] = true
 	}

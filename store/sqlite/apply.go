@@ -165,26 +165,42 @@ func (w *writer) putTimers(ctx context.Context, x exchangeRow) error {
 }
 
 func (w *writer) appendEntry(ctx context.Context, e entryRow) error {
-	err := w.link(ctx, &e.Entry)
-	if err == nil {
-		err = w.insertEntry(ctx, e)
-	}
-	if err != nil {
+	if err := w.place(ctx, &e); err != nil {
 		return fmt.Errorf("append to the log of %s in conversation %s: %w", e.Owner, e.Conversation, err)
 	}
+	w.heads.put(chain{e.Owner, e.Conversation}, head{e.Index, e.Hash})
 	w.changes.entry(e.Entry)
 	return nil
 }
 
-// insertEntry writes an entry beside its envelope, or beside what the blob
-// that holds the body of a large one leaves of it.
-func (w *writer) insertEntry(ctx context.Context, e entryRow) error {
+// place writes an entry at the end of its log. A log of which nothing is remembered
+// has most likely not begun; where it ends is looked up only if it has.
+func (w *writer) place(ctx context.Context, e *entryRow) error {
 	if err := w.putBody(ctx, e.parts); err != nil {
 		return err
 	}
-	_, err := w.stmt.append.ExecContext(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
-		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, e.rest, e.blob, e.Note, e.cut)
+	c := chain{e.Owner, e.Conversation}
+	end, known := w.heads.get(c)
+	link(&e.Entry, end)
+	written, err := w.insertEntry(ctx, *e)
+	if err == nil && !written && !known {
+		if end, err = w.look(ctx, c); err != nil {
+			return err
+		}
+		link(&e.Entry, end)
+		written, err = w.insertEntry(ctx, *e)
+	}
+	if err == nil && !written {
+		err = fmt.Errorf("there is an entry %d already", e.Index)
+	}
 	return err
+}
+
+// insertEntry writes an entry beside its envelope, or beside what the blob
+// that holds the body of a large one leaves of it.
+func (w *writer) insertEntry(ctx context.Context, e entryRow) (written bool, err error) {
+	return exec(ctx, w.stmt.append, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
+		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, e.rest, e.blob, e.Note, e.cut)
 }
 
 func (w *writer) acceptInbox(ctx context.Context, i store.Inbox) error {

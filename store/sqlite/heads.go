@@ -44,18 +44,17 @@ func (h *heads) put(c chain, end head) {
 
 func (h *heads) forget() { *h = heads{} }
 
-// link gives an entry its place at the end of its log.
-func (w *writer) link(ctx context.Context, e *store.Entry) error {
-	c := chain{e.Owner, e.Conversation}
-	last, known := w.heads.get(c)
-	if !known {
-		err := w.stmt.head.QueryRowContext(ctx, e.Owner, e.Conversation).Scan(&last.index, &last.hash)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
+// look reads where a log ends.
+func (w *writer) look(ctx context.Context, c chain) (end head, err error) {
+	err = w.stmt.head.QueryRowContext(ctx, c.owner, c.conversation).Scan(&end.index, &end.hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
 	}
-	e.Index = last.index + 1
-	e.Hash = store.Link(last.hash, *e)
-	w.heads.put(c, head{e.Index, e.Hash})
-	return nil
+	return end, err
+}
+
+// link gives an entry its place behind the end of its log.
+func link(e *store.Entry, end head) {
+	e.Index = end.index + 1
+	e.Hash = store.Link(end.hash, *e)
 }
