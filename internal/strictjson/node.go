@@ -70,13 +70,13 @@ func (v Value) sorted() []Value {
 
 func (v Value) name() string { return v.nodes[v.at].name }
 
-// canonical returns the canonical form, which is about as long as size.
-func (v Value) canonical(size int) string {
-	var room [1 << 10]byte
-	if size > len(room) {
-		return string(v.append(make([]byte, 0, size)))
+// Canonical returns the value in the form of RFC 8785.
+func (v Value) Canonical() []byte {
+	size := 2
+	for _, n := range v.nodes[v.at:v.nodes[v.at].next] {
+		size += len(n.name) + len(n.text) + 6
 	}
-	return string(v.append(room[:0]))
+	return v.append(make([]byte, 0, size))
 }
 
 // append writes each byte of the canonical form once. Its recursion is bounded by the depth limit of the parser.

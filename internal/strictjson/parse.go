@@ -42,18 +42,6 @@ func (p *parser) look() (canonical bool, err error) {
 	return !p.varied, nil
 }
 
-// parse checks a document and keeps its values.
-func parse(source string, l Limits) (v Value, varied bool, err error) {
-	p := newParser(source, l)
-	p.build = true
-	p.kept = make([]node, 0, min(len(source)/16+2, 64))
-	v, fault := p.document()
-	if fault != nil {
-		return Value{}, false, fault
-	}
-	return v, p.varied, nil
-}
-
 // document returns *Error rather than error so that no other kind can slip in.
 func (p *parser) document() (Value, *Error) {
 	if err := p.root(); err != nil {

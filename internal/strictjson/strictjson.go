@@ -7,9 +7,9 @@
 package strictjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 )
 
 // Member is one member of an object. Value is in canonical form.
@@ -25,11 +25,19 @@ func Scan(data []byte, l Limits) error {
 // Canonical checks one document and returns it in the form of RFC 8785: no white space, members sorted by the UTF-16
 // code units of their names, numbers and strings written as ECMAScript writes them.
 func Canonical(data []byte, l Limits) ([]byte, error) {
-	canonical, err := CanonicalText(string(data), l)
+	p := newParser(data, l)
+	canonical, err := p.look()
 	if err != nil {
 		return nil, err
 	}
-	return []byte(canonical), nil
+	if canonical {
+		return bytes.Clone(data), nil
+	}
+	root, _, err := Parse(p.source, l)
+	if err != nil {
+		return nil, err
+	}
+	return root.Canonical(), nil
 }
 
 // CanonicalText is Canonical of a text, which is returned itself if it is canonical.
@@ -42,23 +50,23 @@ func CanonicalText(text string, l Limits) (string, error) {
 	if canonical {
 		return text, nil
 	}
-	root, _, err := parse(text, l)
+	root, _, err := Parse(text, l)
 	if err != nil {
 		return "", err
 	}
-	return root.canonical(len(text)), nil
+	return string(root.Canonical()), nil
 }
 
-// Parse checks one document and returns it with its canonical form, which is the text itself if that is canonical.
-func Parse(text string, l Limits) (root Value, canonical string, err error) {
-	root, varied, err := parse(text, l)
-	if err != nil {
-		return Value{}, "", err
+// Parse checks one document and returns its root, and whether it is canonical as it stands.
+func Parse(text string, l Limits) (root Value, canonical bool, err error) {
+	p := newParser(text, l)
+	p.build = true
+	p.kept = make([]node, 0, min(len(text)/16+2, 64))
+	root, fault := p.document()
+	if fault != nil {
+		return Value{}, false, fault
 	}
-	if varied {
-		text = root.canonical(len(text))
-	}
-	return root, text, nil
+	return root, !p.varied, nil
 }
 
 // Object checks one document whose root is an object, whatever l.AnyRoot says, and returns the root's members in
@@ -103,18 +111,18 @@ func split(text string, l Limits) (canonical string, members []Member, err error
 	if same {
 		return text, p.inside.list(), nil
 	}
-	root, _, err := parse(text, l)
+	root, _, err := Parse(text, l)
 	if err != nil {
 		return "", nil, err
 	}
-	canonical = root.canonical(len(text))
+	canonical = string(root.Canonical())
 	l.Bytes = max(l.Bytes, len(canonical))
 	return split(canonical, l)
 }
 
 // Tree checks one document and returns it as [Value.Tree] does.
 func Tree(data []byte, l Limits) (any, error) {
-	root, _, err := parse(string(data), l)
+	root, _, err := Parse(string(data), l)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +136,5 @@ func Marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("json value: %w", err)
 	}
-	const lifted = math.MaxInt
-	return Canonical(data, Limits{Bytes: lifted, Depth: lifted, Members: lifted, StringBytes: lifted, Nodes: lifted, AnyRoot: true})
+	return Canonical(data, Unlimited())
 }
