@@ -76,12 +76,12 @@ func parted(data []byte, token string) (parcel, error) {
 	for _, m := range members {
 		switch {
 		case m.Name == "content":
-			p.content = m.Value
+			p.content = json.RawMessage(m.Value)
 			continue
 		case m.Name == "auth" && token != "":
 			continue
 		case m.Name == "message_id":
-			if err := json.Unmarshal(m.Value, &p.id); err != nil {
+			if err := json.Unmarshal([]byte(m.Value), &p.id); err != nil {
 				return parcel{}, fmt.Errorf("taking an envelope apart: message_id: %w", err)
 			}
 		}
@@ -92,7 +92,7 @@ func parted(data []byte, token string) (parcel, error) {
 		if err != nil {
 			return parcel{}, fmt.Errorf("taking envelope %s apart: its token: %w", p.id, err)
 		}
-		header = append(header, strictjson.Member{Name: "auth", Value: auth})
+		header = append(header, strictjson.Member{Name: "auth", Value: string(auth)})
 	}
 	p.header = strictjson.Join(header)
 	return p, nil

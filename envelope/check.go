@@ -9,12 +9,13 @@ import (
 	"github.com/parley-agents/parley/internal/strictjson"
 )
 
-// check holds a header and its canonical content to the shape of an envelope, and returns the first thing wrong. Seal and
-// Decode both ask it, so that what one makes the other accepts.
-func (h *Header) check(content []byte) *ShapeError {
+// check holds a header and its canonical content, of which digest is, to the shape of an envelope, and returns the first
+// thing wrong. Seal and Decode both ask it, so that what one makes the other accepts. It brings the raw members into
+// their canonical form.
+func (h *Header) check(content, digest string) *ShapeError {
 	f := &faults{}
 	h.checkKind(f)
-	h.checkWhat(f, content)
+	h.checkWhat(f, content, digest)
 	h.checkError(f)
 	h.checkWho(f)
 	h.checkThread(f)

@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -61,7 +62,7 @@ func (h *Header) checkSignatures(f *faults) {
 		f.need(pointer+"/signature", s.Signature != "", "every signature")
 		f.form(pointer+"/signature", s.Signature, isToken, "base64url of at most 4 KiB")
 		if s.Header != nil {
-			f.json(pointer+"/header", s.Header, strictjson.Limits{Bytes: maxToken})
+			h.Signatures[i].Header = f.json(s.Header, strictjson.Limits{Bytes: maxToken}, func() string { return pointer + "/header" })
 		}
 	}
 }
@@ -69,27 +70,38 @@ func (h *Header) checkSignatures(f *faults) {
 // checkExtensions refuses each extension that must be understood, because none is defined yet.
 func (h *Header) checkExtensions(f *faults) {
 	f.between("/extensions", int64(len(h.Extensions)), 0, maxListed)
-	uris := make([]string, 0, len(h.Extensions))
+	for _, uri := range h.extensionURIs(make([]string, 0, 8)) {
+		x := h.Extensions[uri]
+		pointer := func() string { return within("/extensions", uri) }
+		if !isExtensionURI(uri) {
+			f.add(pointer(), RuleGrammar, "an absolute URI", quote(uri))
+		}
+		if x.Mandatory {
+			f.add(pointer(), RuleUnknown, "no extension that must be understood", quote(uri))
+		}
+		x.Value = f.json(x.Value, strictjson.Limits{AnyRoot: true}, func() string { return pointer() + "/value" })
+		h.Extensions[uri] = x
+	}
+}
+
+// extensionURIs appends them in order.
+func (h *Header) extensionURIs(uris []string) []string {
 	for uri := range h.Extensions {
 		uris = append(uris, uri)
 	}
 	slices.Sort(uris)
-	for _, uri := range uris {
-		pointer := within("/extensions", uri)
-		if !isExtensionURI(uri) {
-			f.add(pointer, RuleGrammar, "an absolute URI", quote(uri))
-		}
-		if h.Extensions[uri].Mandatory {
-			f.add(pointer, RuleUnknown, "no extension that must be understood", quote(uri))
-		}
-		f.json(pointer+"/value", h.Extensions[uri].Value, strictjson.Limits{AnyRoot: true})
-	}
+	return uris
 }
 
-// json holds a raw member to strict JSON.
-func (f *faults) json(pointer string, value []byte, l strictjson.Limits) {
-	if err := strictjson.Scan(value, l); err != nil {
-		shape := strictShape(pointer, err)
+// json holds a raw member to strict JSON and returns its canonical form.
+func (f *faults) json(value json.RawMessage, l strictjson.Limits, pointer func() string) json.RawMessage {
+	canonical, err := strictjson.CanonicalText(string(value), l)
+	if err != nil {
+		shape := strictShape(pointer(), err)
 		f.add(shape.Pointer, shape.Rule, shape.Want, shape.Got)
 	}
+	if canonical == string(value) {
+		return value
+	}
+	return json.RawMessage(canonical)
 }

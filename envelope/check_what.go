@@ -23,19 +23,19 @@ func (h *Header) checkKind(f *faults) {
 	oneOf(f, "/receipt", h.Receipt, receipts[:])
 }
 
-func (h *Header) checkWhat(f *faults, content []byte) {
+func (h *Header) checkWhat(f *faults, content, digest string) {
 	f.must("/protocol", h.Protocol, isProtocol, "name/vN")
 	act := h.isAct()
 	f.only("/schema", h.Schema != "", act, "acts")
 	f.form("/schema", h.Schema, isContract, "org.path.verb/vM")
-	f.only("/content", content != nil, act, "acts")
+	f.only("/content", content != "", act, "acts")
 	f.only("/salt", len(h.Salt) > 0, act, "acts")
 	f.only("/content_digest", h.ContentDigest != "", act, "acts")
 	f.form("/content_digest", h.ContentDigest, isHexDigest, "64 lower-case hexadecimal digits")
 	if act {
 		f.between("/salt", int64(len(h.Salt)), saltBytes, saltBytes)
 		f.between("/content", int64(len(content)), 2, MaxContent)
-		if f.first == nil && contentDigest(h.Salt, content) != h.ContentDigest {
+		if digest != h.ContentDigest {
 			f.add("/content_digest", RuleDigest, "the sha256 of salt and content", quote(h.ContentDigest))
 		}
 	}
@@ -43,11 +43,10 @@ func (h *Header) checkWhat(f *faults, content []byte) {
 	oneOf(f, "/status", h.Status, statuses[:])
 }
 
-func contentDigest(salt, content []byte) string {
-	hash := sha256.New()
-	hash.Write(salt)
-	hash.Write(content)
-	return hex.EncodeToString(hash.Sum(nil))
+func contentDigest[T string | []byte](salt []byte, content T) string {
+	var room [1 << 10]byte
+	sum := sha256.Sum256(append(append(room[:0], salt...), content...))
+	return string(hex.AppendEncode(room[:0], sum[:]))
 }
 
 func (h *Header) checkError(f *faults) {

@@ -1,9 +1,8 @@
 package envelope
 
 import (
-	"bytes"
 	"encoding/base64"
-	"errors"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -32,13 +31,9 @@ var memberNames = [...]string{
 // must be an object; it is not held to any schema. Errors are *ShapeError, which wrap a *strictjson.Error if the bytes
 // are not strict JSON. The version and the kind of message are looked at before anything else.
 func Decode(data []byte) (*Envelope, error) {
-	members, err := strictjson.Object(data, limits)
+	text, members, err := strictjson.Split(string(data), limits)
 	if err != nil {
-		var strict *strictjson.Error
-		if errors.As(err, &strict) {
-			return nil, fromStrict(strict)
-		}
-		return nil, err
+		return nil, strictShape("", err)
 	}
 	f := &faults{}
 	r := newReader(f, "", members)
@@ -49,23 +44,14 @@ func Decode(data []byte) (*Envelope, error) {
 	h.readWho(r)
 	h.readThread(r)
 	h.readRest(r)
-	content := bytes.Clone(r.get("content", "{", "an object"))
+	content := r.get("content", "{", "an object")
 	if f.first == nil {
-		f.first = h.check(content)
+		f.first = h.check(content, contentDigest(h.Salt, content))
 	}
 	if f.first != nil {
 		return nil, f.first
 	}
-	return newEnvelope(h, content, members), nil
-}
-
-// newEnvelope takes over its arguments. The names of the members are our own from now on, so that those of the document
-// need not be kept.
-func newEnvelope(h Header, content []byte, members []strictjson.Member) *Envelope {
-	for i := range members {
-		members[i].Name = memberNames[slices.Index(memberNames[:], members[i].Name)]
-	}
-	return &Envelope{header: h, content: content, members: members, digest: digestOf(members)}
+	return &Envelope{header: h, text: text, content: content, digest: digestOf(members)}, nil
 }
 
 func (h *Header) readKind(r reader) {
@@ -177,7 +163,7 @@ func (h *Header) readRest(r reader) {
 		s.need("protected", "signature")
 		h.Signatures = append(h.Signatures, Signature{
 			Protected: s.text("protected"), Signature: s.text("signature"),
-			Header: bytes.Clone(s.get("header", "{", "an object")),
+			Header: raw(s.get("header", "{", "an object")),
 		})
 	}
 	h.readExtensions(r)
@@ -197,8 +183,16 @@ func (h *Header) readExtensions(r reader) {
 		}
 		x.closed("mandatory", "value")
 		x.need("mandatory", "value")
-		h.Extensions[uri] = Extension{Mandatory: x.boolean("mandatory"), Value: bytes.Clone(x.find("value"))}
+		h.Extensions[uri] = Extension{Mandatory: x.boolean("mandatory"), Value: raw(x.find("value"))}
 	}
+}
+
+// raw is a value of its own, nil if it is absent.
+func raw(value string) json.RawMessage {
+	if value == "" {
+		return nil
+	}
+	return json.RawMessage(value)
 }
 
 // count reads an integer that fits into an int on every machine.

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/parley-agents/parley/internal/strictjson"
@@ -16,8 +14,8 @@ import (
 // Envelope is one message. It never changes, and is safe for concurrent use.
 type Envelope struct {
 	header  Header
-	content []byte              // canonical; nil on a receipt
-	members []strictjson.Member // as received, in canonical order and form
+	text    string // the whole as received, in canonical form
+	content string // of it; empty on a receipt
 	digest  Digest
 }
 
@@ -39,27 +37,28 @@ func ParseDigest(s string) (Digest, error) {
 	return d, err
 }
 
-var undigested = [...]string{"attempt", "auth", "trace", "signatures", "content", "salt"}
-
-// digestOf works on the members that came, never on a header written anew.
+// digestOf works on the members that came, in canonical order, never on a header written anew.
 func digestOf(members []strictjson.Member) Digest {
-	kept := make([]strictjson.Member, 0, len(members))
+	var room [3 << 9]byte
+	o := object(room[:0]).open()
 	for _, m := range members {
-		if !slices.Contains(undigested[:], m.Name) {
-			kept = append(kept, m)
+		switch m.Name {
+		case "attempt", "auth", "trace", "signatures", "content", "salt":
+		default:
+			o = o.raw(m.Name, m.Value)
 		}
 	}
-	return sha256.Sum256(strictjson.Join(kept))
+	return sha256.Sum256(o.shut())
 }
 
 // Header returns a deep copy of every member but the content. An absent protocol reads as [DefaultProtocol].
 func (e *Envelope) Header() Header { return e.header.clone() }
 
 // Content returns a copy of the content in canonical form, nil on a receipt.
-func (e *Envelope) Content() []byte { return bytes.Clone(e.content) }
+func (e *Envelope) Content() []byte { return raw(e.content) }
 
 // Bytes returns the whole envelope in canonical form, auth included: what a carrier sends.
-func (e *Envelope) Bytes() []byte { return strictjson.Join(e.members) }
+func (e *Envelope) Bytes() []byte { return []byte(e.text) }
 
 // Digest returns the message's digest. It is the same for every attempt.
 func (e *Envelope) Digest() Digest { return e.digest }
@@ -73,19 +72,9 @@ func (e *Envelope) Resend(attempt int, auth string) *Envelope {
 	again := *e
 	again.header.Attempt = max(attempt, 1)
 	again.header.Auth = auth
-	again.members = make([]strictjson.Member, 0, len(e.members)+1)
-	for _, m := range e.members {
-		switch m.Name {
-		case "auth":
-		case "attempt":
-			again.members = append(again.members, strictjson.Member{Name: m.Name, Value: []byte(strconv.Itoa(again.header.Attempt))})
-			if auth != "" { // it comes next in the canonical order
-				again.members = append(again.members, strictjson.Member{Name: "auth", Value: []byte(`"` + auth + `"`)})
-			}
-		default:
-			again.members = append(again.members, m)
-		}
-	}
+	var room [1 << 10]byte
+	rest := e.text[len(e.header.writeHead(room[:0])):]
+	again.text = string(append(again.header.writeHead(room[:0]), rest...))
 	return &again
 }
 
@@ -179,15 +168,6 @@ func (e *Envelope) Extension(uri string) (value []byte, ok bool) {
 
 // Auth returns the token, empty if there is none.
 func (e *Envelope) Auth() string { return e.header.Auth }
-
-// canonical is strictjson.Canonical with an error that points into the envelope.
-func canonical(pointer string, value []byte, l strictjson.Limits) ([]byte, *ShapeError) {
-	out, err := strictjson.Canonical(value, l)
-	if err == nil {
-		return out, nil
-	}
-	return nil, strictShape(pointer, err)
-}
 
 // strictShape is an error of strict JSON that points into the envelope.
 func strictShape(pointer string, err error) *ShapeError {

@@ -41,8 +41,8 @@ func (e *Envelope) FIPA() map[string]string {
 	set(fipaConversationID, h.ConversationID)
 	set(fipaReplyWith, h.MessageID)
 	set(fipaInReplyTo, h.InReplyTo)
-	if e.content != nil {
-		m[fipaContent] = string(e.content)
+	if e.content != "" {
+		m[fipaContent] = e.content
 		m[fipaLanguage] = fipaJSON
 	}
 	if !h.ReplyBy.IsZero() {

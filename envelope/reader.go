@@ -1,7 +1,6 @@
 package envelope
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -31,14 +30,14 @@ func newReader(f *faults, pointer string, members []strictjson.Member) reader {
 	return reader{faults: f, pointer: pointer, members: members}
 }
 
-// find returns the value of a member, nil if there is none.
-func (r reader) find(name string) []byte {
+// find returns the value of a member, nothing if there is none.
+func (r reader) find(name string) string {
 	for i := range r.members {
 		if r.members[i].Name == name {
 			return r.members[i].Value
 		}
 	}
-	return nil
+	return ""
 }
 
 func (r reader) at(name string) string { return r.pointer + "/" + strictjson.Escape(name) }
@@ -59,21 +58,21 @@ func (r reader) closed(names ...string) {
 
 func (r reader) need(names ...string) {
 	for _, name := range names {
-		if r.find(name) == nil {
+		if r.find(name) == "" {
 			r.add(r.at(name), RuleRequired, "a value", "nothing")
 		}
 	}
 }
 
 // get returns a member's value if its first byte is one of those that begin the wanted type.
-func (r reader) get(name, begins, want string) []byte {
+func (r reader) get(name, begins, want string) string {
 	value := r.find(name)
-	if value == nil {
-		return nil
+	if value == "" {
+		return ""
 	}
 	if strings.IndexByte(begins, value[0]) < 0 {
 		r.add(r.at(name), RuleType, want, kindOf(value))
-		return nil
+		return ""
 	}
 	return value
 }
@@ -81,7 +80,7 @@ func (r reader) get(name, begins, want string) []byte {
 // text reads a string. An empty one is refused: it would read as an absent member.
 func (r reader) text(name string) string {
 	value := r.get(name, `"`, "a string")
-	if value == nil {
+	if value == "" {
 		return ""
 	}
 	s := unquote(value)
@@ -94,39 +93,39 @@ func (r reader) text(name string) string {
 // integer reads a whole number of at least least, which strict JSON keeps within ±(2^53-1).
 func (r reader) integer(name string, least int64) int64 {
 	value := r.get(name, "-0123456789", "an integer")
-	if value == nil {
+	if value == "" {
 		return 0
 	}
-	n, err := strconv.ParseInt(string(value), 10, 64)
+	n, err := strconv.ParseInt(value, 10, 64)
 	switch {
 	case err != nil:
-		r.add(r.at(name), RuleType, "an integer", string(value))
+		r.add(r.at(name), RuleType, "an integer", value)
 	case n < least:
-		r.add(r.at(name), RuleRange, "at least "+strconv.FormatInt(least, 10), string(value))
+		r.add(r.at(name), RuleRange, "at least "+strconv.FormatInt(least, 10), value)
 	}
 	return n
 }
 
 func (r reader) boolean(name string) bool {
-	return string(r.get(name, "tf", "a boolean")) == "true"
+	return r.get(name, "tf", "a boolean") == "true"
 }
 
 // object opens a nested object, or says that it is not there.
 func (r reader) object(name string) (reader, bool) {
 	value := r.get(name, "{", "an object")
-	if value == nil {
+	if value == "" {
 		return reader{}, false
 	}
 	return newReader(r.faults, r.at(name), membersOf(value)), true
 }
 
 // list reads an array; its elements are left as they are.
-func (r reader) list(name string) [][]byte {
+func (r reader) list(name string) []string {
 	value := r.get(name, "[", "an array")
-	if value == nil {
+	if value == "" {
 		return nil
 	}
-	elements, _ := strictjson.Elements(value, limits) // canonical bytes of an array
+	elements, _ := strictjson.Elements(value, limits) // the canonical form of an array
 	return elements
 }
 
@@ -142,22 +141,22 @@ func (r reader) texts(name string) []string {
 	return texts
 }
 
-// membersOf splits the canonical bytes of an object that was part of an accepted document.
-func membersOf(value []byte) []strictjson.Member {
-	members, _ := strictjson.Object(value, limits)
+// membersOf splits the canonical form of an object that was part of an accepted document.
+func membersOf(value string) []strictjson.Member {
+	_, members, _ := strictjson.Split(value, limits)
 	return members
 }
 
-func unquote(value []byte) string {
-	if bytes.IndexByte(value, '\\') < 0 {
-		return string(value[1 : len(value)-1])
+func unquote(value string) string {
+	if strings.IndexByte(value, '\\') < 0 {
+		return strings.Clone(value[1 : len(value)-1]) // so that an id that is kept does not keep the document
 	}
 	var s string
-	_ = json.Unmarshal(value, &s) // canonical bytes of a string
+	_ = json.Unmarshal([]byte(value), &s) // the canonical form of a string
 	return s
 }
 
-func kindOf(value []byte) string {
+func kindOf(value string) string {
 	switch value[0] {
 	case '{':
 		return "an object"

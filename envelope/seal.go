@@ -1,7 +1,6 @@
 package envelope
 
 import (
-	"errors"
 	"time"
 
 	"github.com/parley-agents/parley/internal/strictjson"
@@ -18,32 +17,41 @@ const DefaultProtocol = "request/v1"
 // Attempt where they are zero, and always ContentDigest; the rest is the caller's, ids, times and salt included. It
 // keeps no reference to its arguments. Errors are *ShapeError: whatever Seal makes, Decode accepts.
 func Seal(h Header, content []byte) (*Envelope, error) {
-	h = h.clone()
-	h.fill()
+	e := &Envelope{header: h.clone()}
+	own := &e.header
+	own.fill()
+	var text, digest string
 	if content != nil {
-		var err *ShapeError
-		if content, err = canonical("/content", content, strictjson.Limits{}); err != nil {
-			return nil, err
+		var err error
+		if text, err = strictjson.CanonicalText(string(content), strictjson.Limits{}); err != nil {
+			return nil, strictShape("/content", err)
 		}
-		if h.isAct() {
-			h.ContentDigest = contentDigest(h.Salt, content)
+		digest = contentDigest(own.Salt, text)
+		if own.isAct() {
+			own.ContentDigest = digest
 		}
 	}
-	if err := h.check(content); err != nil {
+	if err := own.check(text, digest); err != nil {
 		return nil, err
 	}
-	h.settle()
-	// The members are read back from the very bytes, so that what is digested and
-	// sent is strict JSON within the limits of an envelope.
-	members, err := strictjson.Object(h.write(content), limits)
-	if err != nil {
-		var strict *strictjson.Error
-		if errors.As(err, &strict) {
-			return nil, fromStrict(strict)
-		}
-		return nil, &ShapeError{Rule: strictjson.RuleSyntax, Want: "strict JSON", Err: err}
+	own.settle()
+	var room [3 << 9]byte
+	if err := e.read(string(own.write(room[:0], text))); err != nil {
+		return nil, err
 	}
-	return newEnvelope(h, content, members), nil
+	return e, nil
+}
+
+// read takes the members from the very bytes, so that what is digested and sent is
+// strict JSON within the limits of an envelope.
+func (e *Envelope) read(text string) error {
+	text, members, err := strictjson.Split(text, limits)
+	if err != nil {
+		return strictShape("", err)
+	}
+	e.text, e.digest = text, digestOf(members)
+	e.content = newReader(nil, "", members).find("content")
+	return nil
 }
 
 func (h *Header) fill() {
@@ -77,17 +85,8 @@ func (h *Header) settle() {
 		h.Provenance.Tools = some(h.Provenance.Tools)
 	}
 	h.Signatures = some(h.Signatures)
-	for i, s := range h.Signatures {
-		if s.Header != nil {
-			h.Signatures[i].Header, _ = strictjson.Canonical(s.Header, strictjson.Limits{Bytes: maxToken})
-		}
-	}
 	if len(h.Extensions) == 0 {
 		h.Extensions = nil
-	}
-	for uri, x := range h.Extensions {
-		x.Value, _ = strictjson.Canonical(x.Value, strictjson.Limits{AnyRoot: true})
-		h.Extensions[uri] = x
 	}
 }
 

@@ -16,13 +16,16 @@ type weigher struct {
 	cost map[string]int // -1 while it is being counted
 }
 
-// weigh refuses a document in which some value would be judged too often.
-func (d document) weigh() error {
+// weigh returns how many schemas judge one and the same value at most. It refuses
+// a document in which that is too often.
+func (d document) weigh() (most int, err error) {
 	w := weigher{doc: d, cost: map[string]int{}}
-	return walk(d.root, "", func(pointer string, node map[string]any) error {
-		_, err := w.count(pointer, node)
+	err = walk(d.root, "", func(pointer string, node map[string]any) error {
+		cost, err := w.count(pointer, node)
+		most = max(most, cost)
 		return err
 	})
+	return most, err
 }
 
 func (w weigher) count(pointer string, node any) (int, error) {

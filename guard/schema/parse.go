@@ -71,7 +71,8 @@ func inspectDocument(root map[string]any) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	return doc, doc.weigh()
+	doc.weight, err = doc.weigh()
+	return doc, err
 }
 
 func knownDraft(root map[string]any) error {

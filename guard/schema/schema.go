@@ -21,6 +21,7 @@ type Schema struct {
 	doc      document
 	text     []byte
 	compiled *jsonschema.Schema
+	sieve    *sieve
 	content  bool // contentEncoding is a rule, as it is in documents made by For
 }
 
@@ -98,6 +99,7 @@ func build(root map[string]any, content bool) (*Schema, error) {
 	if s.compiled, err = s.compile(""); err != nil {
 		return nil, err
 	}
+	s.sieve = sifter{}.sieve(s.compiled)
 	return s, nil
 }
 

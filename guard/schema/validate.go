@@ -69,11 +69,19 @@ func (e *Invalid) Unwrap() error { return e.Err }
 // and checks it. The error is an *Invalid. A document that would keep the check
 // busy for too long violates the keyword "cost".
 func (s *Schema) Validate(data []byte) error {
-	tree, err := strictjson.Tree(data, strictjson.Limits{AnyRoot: true})
+	value, _, err := strictjson.Parse(string(data), strictjson.Limits{AnyRoot: true})
 	if err != nil {
 		return s.unreadable(err)
 	}
-	found, total := s.violations(tree)
+	return s.judge(value)
+}
+
+// judge checks a whole document that is strict.
+func (s *Schema) judge(value strictjson.Value) error {
+	if value.Size()*s.doc.weight <= maxSteps && s.sieve.passes(value) {
+		return nil
+	}
+	found, total := s.violations(value.Tree())
 	if total == 0 {
 		return nil
 	}
@@ -117,16 +125,19 @@ func (s *Schema) unreadable(err error) *Invalid {
 // (keyword "decode").
 func Decode[T any](s *Schema, data []byte) (T, error) {
 	var value T
-	if err := s.Validate(data); err != nil {
+	read, canonical, err := strictjson.Parse(string(data), strictjson.Limits{AnyRoot: true})
+	if err != nil {
+		return value, s.unreadable(err)
+	}
+	if err := s.judge(read); err != nil {
 		return value, err
 	}
 	// In canonical bytes 1.0 and 1e2 are integers, as they are to the schema;
 	// to encoding/json they would not be.
-	canonical, err := strictjson.Canonical(data, strictjson.Limits{AnyRoot: true})
-	if err != nil {
-		return value, s.unreadable(err)
+	if !canonical {
+		data = read.Canonical()
 	}
-	if err := json.Unmarshal(canonical, &value); err != nil {
+	if err := json.Unmarshal(data, &value); err != nil {
 		var zero T
 		return zero, s.undecodable(err)
 	}
@@ -147,16 +158,33 @@ func (s *Schema) undecodable(err error) *Invalid {
 // Encode writes a value in canonical form and checks it: nothing leaves that its
 // receiver would refuse. The error is an *Invalid, or that of encoding/json.
 func Encode[T any](s *Schema, value T) ([]byte, error) {
-	text, err := strictjson.Marshal(value)
-	var strict *strictjson.Error
-	switch {
-	case errors.As(err, &strict):
-		return nil, s.unreadable(err)
-	case err != nil:
-		return nil, fmt.Errorf("encode for %s: %w", s.ID(), err)
+	written, err := json.Marshal(value)
+	if err != nil {
+		return nil, s.unwritten(fmt.Errorf("json value: %w", err))
 	}
-	if err := s.Validate(text); err != nil {
+	text := written
+	read, canonical, err := strictjson.Parse(string(written), strictjson.Limits{AnyRoot: true})
+	if err == nil && !canonical {
+		text = read.Canonical()
+	}
+	if err != nil || len(text) > len(written) { // whether it is too much, the canonical form says
+		if text, err = strictjson.Canonical(written, strictjson.Unlimited()); err != nil {
+			return nil, s.unreadable(err)
+		}
+		if read, _, err = strictjson.Parse(string(text), strictjson.Limits{AnyRoot: true}); err != nil {
+			return nil, s.unreadable(err)
+		}
+	}
+	if err := s.judge(read); err != nil {
 		return nil, err
 	}
 	return text, nil
+}
+
+// unwritten is the error of a value that encoding/json could not write.
+func (s *Schema) unwritten(err error) error {
+	if _, strict := errors.AsType[*strictjson.Error](err); strict {
+		return s.unreadable(err)
+	}
+	return fmt.Errorf("encode for %s: %w", s.ID(), err)
 }

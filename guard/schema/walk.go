@@ -66,6 +66,7 @@ type document struct {
 	root    map[string]any
 	anchors map[string]string
 	refs    map[string]any // each reference in the document and the schema it means
+	weight  int            // how many schemas judge one and the same value, at most
 }
 
 // target finds what a reference within the document means: the pointer of the

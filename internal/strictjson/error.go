@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,9 +55,10 @@ type step struct {
 
 const maxPointer = 256
 
+// pointer writes a path that is given from the innermost step out.
 func pointer(path []step) string {
 	var b strings.Builder
-	for _, s := range path {
+	for _, s := range slices.Backward(path) {
 		token := s.name
 		if s.index >= 0 {
 			token = strconv.Itoa(s.index)

@@ -1,6 +1,9 @@
 package strictjson
 
-import "cmp"
+import (
+	"cmp"
+	"math"
+)
 
 // Limits bound what one document may cost. The zero value of a field means its default.
 type Limits struct {
@@ -14,6 +17,12 @@ type Limits struct {
 
 // maxDepth keeps the parser's own recursion far from the end of the stack, however high a caller sets the limit.
 const maxDepth = 10_000
+
+// Unlimited are the limits for a value of our own: none but that of the depth, which bounds the stack.
+func Unlimited() Limits {
+	const lifted = math.MaxInt
+	return Limits{Bytes: lifted, Depth: lifted, Members: lifted, StringBytes: lifted, Nodes: lifted, AnyRoot: true}
+}
 
 func (l Limits) withDefaults() Limits {
 	l.Bytes = cmp.Or(l.Bytes, 256<<10)

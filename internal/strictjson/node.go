@@ -3,108 +3,149 @@ package strictjson
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
 	"slices"
 	"unicode/utf8"
 )
 
-type kind uint8
+// Kind is what a value is.
+type Kind uint8
 
+// The kinds of values.
 const (
-	kindLiteral kind = iota // true, false, null or a number: text is its canonical form
-	kindString              // text is unescaped
-	kindArray
-	kindObject
+	KindNull Kind = iota
+	KindBoolean
+	KindNumber
+	KindString
+	KindArray
+	KindObject
 )
 
-// node is a checked value; its members are in canonical order.
+// node is one checked value of a document. What is inside an array or object follows it, in the order of the document.
 type node struct {
-	kind     kind
-	text     string
-	elements []node
-	members  []member
+	kind Kind
+	// mixed: the members are not in canonical order.
+	mixed bool
+	name  string // of a member
+	text  string // unescaped, of a string; else the canonical form, of what has nothing inside
+	next  int    // where what follows all inside of it is
 }
 
-type member struct {
-	name  string
-	value node
+// Value is a value of a document that was checked. It never changes.
+type Value struct {
+	nodes []node
+	at    int
+}
+
+// Kind returns what the value is.
+func (v Value) Kind() Kind { return v.nodes[v.at].kind }
+
+// Text returns the text of a string, unescaped, and the canonical form of a number, a boolean or null.
+func (v Value) Text() string { return v.nodes[v.at].text }
+
+// Size returns how many values there are, this one and all inside it.
+func (v Value) Size() int { return v.nodes[v.at].next - v.at }
+
+// Inside yields the elements of an array, each with no name, or the members of an object, in the order of the document.
+func (v Value) Inside() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		end := v.nodes[v.at].next
+		for at := v.at + 1; at < end; at = v.nodes[at].next {
+			if !yield(v.nodes[at].name, Value{v.nodes, at}) {
+				return
+			}
+		}
+	}
+}
+
+// sorted returns the members of an object in canonical order.
+func (v Value) sorted() []Value {
+	list := make([]Value, 0, v.Size()-1)
+	for _, member := range v.Inside() {
+		list = append(list, member)
+	}
+	slices.SortFunc(list, func(a, b Value) int { return compareUTF16(a.name(), b.name()) })
+	return list
+}
+
+func (v Value) name() string { return v.nodes[v.at].name }
+
+// Canonical returns the value in the form of RFC 8785.
+func (v Value) Canonical() []byte {
+	size := 2
+	for _, n := range v.nodes[v.at:v.nodes[v.at].next] {
+		size += len(n.name) + len(n.text) + 6
+	}
+	return v.append(make([]byte, 0, size))
 }
 
 // append writes each byte of the canonical form once. Its recursion is bounded by the depth limit of the parser.
-func (n node) append(out []byte) []byte {
-	switch n.kind {
-	case kindString:
+func (v Value) append(out []byte) []byte {
+	switch n := v.nodes[v.at]; n.kind {
+	case KindString:
 		return AppendString(out, n.text)
-	case kindArray:
+	case KindArray:
 		out = append(out, '[')
-		for i, e := range n.elements {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = e.append(out)
+		for _, element := range v.Inside() {
+			out = append(element.append(out), ',')
 		}
-		return append(out, ']')
-	case kindObject:
+		return closed(out, ']')
+	case KindObject:
 		out = append(out, '{')
-		for i, m := range n.members {
-			if i > 0 {
-				out = append(out, ',')
+		if n.mixed {
+			for _, member := range v.sorted() {
+				out = member.appendMember(out)
 			}
-			out = append(AppendString(out, m.name), ':')
-			out = m.value.append(out)
+			return closed(out, '}')
 		}
-		return append(out, '}')
+		for _, member := range v.Inside() {
+			out = member.appendMember(out)
+		}
+		return closed(out, '}')
+	default:
+		return append(out, n.text...)
 	}
-	return append(out, n.text...)
 }
 
-func (n node) tree() any {
-	switch n.kind {
-	case kindString:
+func (v Value) appendMember(out []byte) []byte {
+	out = append(AppendString(out, v.name()), ':')
+	return append(v.append(out), ',')
+}
+
+// closed ends a list after whose last part there is a comma.
+func closed(out []byte, bracket byte) []byte {
+	if last := len(out) - 1; out[last] == ',' {
+		out[last] = bracket
+		return out
+	}
+	return append(out, bracket)
+}
+
+// Tree returns the value as map[string]any, []any, string, json.Number, bool and nil. A number keeps its canonical
+// text, so that a tree says the same as the canonical bytes.
+func (v Value) Tree() any {
+	switch n := v.nodes[v.at]; n.kind {
+	case KindNull:
+		return nil
+	case KindBoolean:
+		return n.text == "true"
+	case KindNumber:
+		return json.Number(n.text)
+	case KindString:
 		return n.text
-	case kindArray:
-		list := make([]any, len(n.elements))
-		for i, e := range n.elements {
-			list[i] = e.tree()
+	case KindArray:
+		list := []any{}
+		for _, element := range v.Inside() {
+			list = append(list, element.Tree())
 		}
 		return list
-	case kindObject:
-		object := make(map[string]any, len(n.members))
-		for _, m := range n.members {
-			object[m.name] = m.value.tree()
+	default:
+		object := map[string]any{}
+		for name, member := range v.Inside() {
+			object[name] = member.Tree()
 		}
 		return object
 	}
-	switch n.text {
-	case "true":
-		return true
-	case "false":
-		return false
-	case "null":
-		return nil
-	}
-	return json.Number(n.text)
-}
-
-// Join returns the canonical object of members whose values are canonical already. Their order does not matter; their
-// names must differ.
-func Join(members []Member) []byte {
-	size := 2
-	for _, m := range members {
-		size += len(m.Name) + len(m.Value) + 4
-	}
-	order := func(a, b Member) int { return compareUTF16(a.Name, b.Name) }
-	if !slices.IsSortedFunc(members, order) {
-		members = slices.SortedFunc(slices.Values(members), order)
-	}
-	out := append(make([]byte, 0, size), '{')
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(AppendString(out, m.Name), ':')
-		out = append(out, m.Value...)
-	}
-	return append(out, '}')
 }
 
 // AppendString writes a text that passed the checks, with the escapes that RFC 8785 section 3.2.2.2 asks for, of which
@@ -113,16 +154,19 @@ func AppendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	run := 0
 	for i := range len(s) {
-		escaped := byte(0)
-		switch c := s[i]; c {
-		case '"', '\\':
-			escaped = c
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		escaped := c
+		switch c {
 		case '\t':
 			escaped = 't'
 		case '\n':
 			escaped = 'n'
 		case '\r':
 			escaped = 'r'
+		case '"', '\\':
 		default:
 			continue
 		}
@@ -141,6 +185,9 @@ func compareUTF16(a, b string) int {
 	}
 	if i == len(a) || i == len(b) {
 		return cmp.Compare(len(a), len(b))
+	}
+	if a[i] < utf8.RuneSelf && b[i] < utf8.RuneSelf {
+		return cmp.Compare(a[i], b[i])
 	}
 	for i > 0 && (!utf8.RuneStart(a[i]) || !utf8.RuneStart(b[i])) {
 		i-- // to the start of the character in which they differ

@@ -25,7 +25,7 @@ func (p *parser) number() (string, *Error) {
 	if p.take('.') && !p.digits() {
 		return "", p.unexpected(RuleSyntax, "a digit")
 	}
-	mantissa := p.data[start:p.at]
+	mantissa := p.source[start:p.at]
 	exponent := 0
 	if p.take('e') || p.take('E') {
 		from := p.at
@@ -34,14 +34,17 @@ func (p *parser) number() (string, *Error) {
 			return "", p.unexpected(RuleSyntax, "a digit")
 		}
 		var err error
-		if exponent, err = strconv.Atoi(string(p.data[from:p.at])); err != nil {
+		if exponent, err = strconv.Atoi(p.source[from:p.at]); err != nil {
 			exponent = maxExponent + 1
 		}
 	}
 	text := p.source[start:p.at]
+	if isPlainInteger(text) {
+		return text, nil
+	}
 	refuse := func(want string) *Error {
 		p.at = start
-		return p.fail(RuleNumber, want, quote([]byte(text)))
+		return p.fail(RuleNumber, want, quote(text))
 	}
 	if len(text) > maxNumberBytes {
 		return "", refuse("a number of at most 32 bytes")
@@ -53,12 +56,25 @@ func (p *parser) number() (string, *Error) {
 	if err != nil || math.Abs(f) > maxInteger {
 		return "", refuse("a number within ±(2^53-1)")
 	}
-	if math.Abs(f) < minNumber && strings.ContainsAny(string(mantissa), "123456789") {
+	if math.Abs(f) < minNumber && strings.ContainsAny(mantissa, "123456789") {
 		return "", refuse("zero or a number of at least 1e-308")
 	}
 	canonical := formatNumber(f)
 	p.varied = p.varied || canonical != text
 	return canonical, nil
+}
+
+// isPlainInteger accepts a number that is far within the bounds and canonical as it stands.
+func isPlainInteger(text string) bool {
+	if len(text) > 15 || text == "-0" {
+		return false
+	}
+	for i := 1; i < len(text); i++ {
+		if !isDigit(text[i]) {
+			return false
+		}
+	}
+	return text != "-"
 }
 
 func (p *parser) digits() bool {

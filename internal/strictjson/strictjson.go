@@ -10,94 +10,123 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 )
 
-// Member is one member of an object. Value holds canonical bytes.
-type Member struct {
-	Name  string
-	Value []byte
-}
+// Member is one member of an object. Value is in canonical form.
+type Member struct{ Name, Value string }
 
 // Scan checks one document and returns the first thing wrong with it, or nil.
 func Scan(data []byte, l Limits) error {
-	_, err := look(data, l, nil)
+	p := newParser(data, l)
+	_, err := p.look()
 	return err
 }
 
 // Canonical checks one document and returns it in the form of RFC 8785: no white space, members sorted by the UTF-16
 // code units of their names, numbers and strings written as ECMAScript writes them.
 func Canonical(data []byte, l Limits) ([]byte, error) {
-	canonical, err := look(data, l, nil)
+	p := newParser(data, l)
+	canonical, err := p.look()
 	if err != nil {
 		return nil, err
 	}
 	if canonical {
 		return bytes.Clone(data), nil
 	}
-	root, err := parse(data, l)
+	root, _, err := Parse(p.source, l)
 	if err != nil {
 		return nil, err
 	}
-	return root.append(make([]byte, 0, len(data))), nil
+	return root.Canonical(), nil
+}
+
+// CanonicalText is Canonical of a text, which is returned itself if it is canonical.
+func CanonicalText(text string, l Limits) (string, error) {
+	p := newParser(text, l)
+	canonical, err := p.look()
+	if err != nil {
+		return "", err
+	}
+	if canonical {
+		return text, nil
+	}
+	root, _, err := Parse(text, l)
+	if err != nil {
+		return "", err
+	}
+	return string(root.Canonical()), nil
+}
+
+// Parse checks one document and returns its root, and whether it is canonical as it stands.
+func Parse(text string, l Limits) (root Value, canonical bool, err error) {
+	p := newParser(text, l)
+	p.build = true
+	p.kept = make([]node, 0, min(len(text)/16+2, 64))
+	root, fault := p.document()
+	if fault != nil {
+		return Value{}, false, fault
+	}
+	return root, !p.varied, nil
 }
 
 // Object checks one document whose root is an object, whatever l.AnyRoot says, and returns the root's members in
 // canonical order.
 func Object(data []byte, l Limits) ([]Member, error) {
+	_, members, err := Split(string(data), l)
+	return members, err
+}
+
+// Split is Object of a text that also returns the canonical form of the whole: the text itself if that is canonical. The
+// members' values are parts of it.
+func Split(text string, l Limits) (canonical string, members []Member, err error) {
 	l.AnyRoot = false
-	var members []Member
-	canonical, err := look(data, l, func(parts []part) { members = membersAt(bytes.Clone(data), parts) })
-	if err != nil || canonical {
-		return members, err
-	}
-	root, err := parse(data, l)
-	if err != nil {
-		return nil, err
-	}
-	members = make([]Member, len(root.members))
-	for i, m := range root.members {
-		members[i] = Member{Name: m.name, Value: m.value.append(nil)}
-	}
-	return members, nil
+	return split(text, l)
 }
 
-func membersAt(data []byte, parts []part) []Member {
-	members := make([]Member, len(parts))
-	for i, at := range parts {
-		members[i] = Member{Name: at.name, Value: data[at.from:at.to:at.to]}
-	}
-	return members
-}
-
-// Elements checks one document whose root is an array, and returns the canonical bytes of its elements.
-func Elements(data []byte, l Limits) ([][]byte, error) {
+// Elements checks one document whose root is an array, and returns the canonical form of its elements.
+func Elements(text string, l Limits) ([]string, error) {
 	l.AnyRoot = true
-	canonical, err := Canonical(data, l)
+	canonical, members, err := split(text, l)
 	if err != nil {
 		return nil, err
 	}
 	if canonical[0] != '[' {
 		return nil, &Error{Rule: RuleRoot, Want: "an array", Got: quote(canonical[:1])}
 	}
-	var elements [][]byte
-	_, err = look(canonical, l, func(parts []part) {
-		elements = make([][]byte, len(parts))
-		for i, at := range parts {
-			elements[i] = canonical[at.from:at.to:at.to]
-		}
-	})
-	return elements, err
+	elements := make([]string, len(members))
+	for i, m := range members {
+		elements[i] = m.Value
+	}
+	return elements, nil
 }
 
-// Tree checks one document and returns it as map[string]any, []any, string, json.Number, bool and nil. A number keeps
-// its canonical text, so that a tree says the same as the canonical bytes.
+// split returns the canonical form of a document and the values of its root, which
+// have no name if that is an array.
+func split(text string, l Limits) (canonical string, members []Member, err error) {
+	p := newParser(text, l)
+	same, err := p.look()
+	if err != nil {
+		return "", nil, err
+	}
+	if same {
+		return text, p.inside.list(), nil
+	}
+	root, _, err := Parse(text, l)
+	if err != nil {
+		return "", nil, err
+	}
+	canonical = string(root.Canonical())
+	l.Bytes = max(l.Bytes, len(canonical))
+	return split(canonical, l)
+}
+
+// Tree checks one document and returns it as [Value.Tree] does.
 func Tree(data []byte, l Limits) (any, error) {
-	root, err := parse(data, l)
+	root, _, err := Parse(string(data), l)
 	if err != nil {
 		return nil, err
 	}
-	return root.tree(), nil
+	return root.Tree(), nil
 }
 
 // Marshal encodes a value of our own with encoding/json and returns its canonical bytes. No size is limited, but what
@@ -107,6 +136,5 @@ func Marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("json value: %w", err)
 	}
-	const lifted = math.MaxInt
-	return Canonical(data, Limits{Bytes: lifted, Depth: lifted, Members: lifted, StringBytes: lifted, Nodes: lifted, AnyRoot: true})
+	return Canonical(data, Unlimited())
 }

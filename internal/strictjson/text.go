@@ -9,39 +9,45 @@ import (
 	"unicode/utf8"
 )
 
-// str reads a string, with the parser at its opening quote, and returns its text unescaped.
-func (p *parser) str() (string, *Error) {
+// str reads a string, with the parser at its opening quote, and returns its text unescaped if that is wanted.
+func (p *parser) str(wanted bool) (string, *Error) {
 	p.advance(1)
 	start := p.at
-	var text []byte // what came before the run at hand
+	var text []byte // what came before the run at hand, if it is wanted
+	length := 0     // of it
 	run := p.at
-	for p.at < len(p.data) {
-		if len(text)+p.at-run > p.limits.StringBytes {
+	for p.at < len(p.source) {
+		if length+p.at-run > p.limits.StringBytes {
 			return "", p.tooLong()
 		}
-		switch c := p.data[p.at]; {
+		switch c := p.source[p.at]; {
 		case c == '"' && run == start:
 			p.advance(1)
 			return p.source[start : p.at-1], nil
 		case c == '"':
-			text = append(text, p.data[run:p.at]...)
+			if wanted {
+				text = append(text, p.source[run:p.at]...)
+			}
 			p.advance(1)
-			p.varied = p.varied || !p.written(string(text), start)
 			return string(text), nil
 		case c == '\\':
-			text = append(text, p.data[run:p.at]...)
+			length += p.at - run
+			before := p.source[run:p.at]
 			r, err := p.escape()
 			if err != nil {
 				return "", err
 			}
-			text = utf8.AppendRune(text, r)
+			length += utf8.RuneLen(r)
+			if wanted {
+				text = utf8.AppendRune(append(text, before...), r)
+			}
 			run = p.at
 		case c < 0x20:
 			return "", p.fail(RuleControl, "control characters left out", fmt.Sprintf("U+%04X", c))
 		case c < 0x7f:
-			p.advance(1)
+			p.plain(p.limits.StringBytes - length - (p.at - run))
 		default:
-			r, size := utf8.DecodeRune(p.data[p.at:])
+			r, size := utf8.DecodeRuneInString(p.source[p.at:])
 			if r == utf8.RuneError && size == 1 {
 				return "", p.unexpected(RuleUTF8, "UTF-8")
 			}
@@ -54,11 +60,21 @@ func (p *parser) str() (string, *Error) {
 	return "", p.unexpected(RuleSyntax, "a closing quote")
 }
 
-// written reports whether a text with escapes stands there in its canonical form.
-func (p *parser) written(text string, start int) bool {
-	p.work += len(text)
-	return string(AppendString(nil, text)) == p.source[start-1:p.at]
+// plain goes on over characters of ASCII that stand for themselves, at most one more than there is room for.
+func (p *parser) plain(room int) {
+	rest := p.source[p.at:]
+	if room < len(rest) {
+		rest = rest[:room+1]
+	}
+	n := 0
+	for n < len(rest) && stands(rest[n]) {
+		n++
+	}
+	p.advance(n)
 }
+
+// stands reports whether a character of ASCII stands for itself in a string.
+func stands(c byte) bool { return ' ' <= c && c < 0x7f && c != '"' && c != '\\' }
 
 func (p *parser) tooLong() *Error {
 	return p.fail(RuleString, fmt.Sprintf("strings of at most %d bytes", p.limits.StringBytes), "more")
@@ -72,7 +88,9 @@ func (p *parser) escape() (rune, *Error) {
 	c := p.peek()
 	r := rune(c)
 	switch c {
-	case '"', '\\', '/':
+	case '"', '\\':
+	case '/':
+		p.varied = true
 	case 't':
 		r = '\t'
 	case 'n':
@@ -95,6 +113,7 @@ func (p *parser) escape() (rune, *Error) {
 
 func (p *parser) unicodeEscape() (rune, *Error) {
 	start := p.at
+	p.varied = true
 	r, ok := p.hex()
 	if !ok {
 		return 0, p.fail(RuleSyntax, `four hexadecimal digits after \u`, "")
@@ -103,7 +122,7 @@ func (p *parser) unicodeEscape() (rune, *Error) {
 		low, ok := p.hex()
 		if r = utf16.DecodeRune(r, low); !ok || r == unicode.ReplacementChar {
 			p.at = start
-			return 0, p.fail(RuleSurrogate, "surrogates in pairs", quote(p.data[start:start+6]))
+			return 0, p.fail(RuleSurrogate, "surrogates in pairs", quote(p.source[start:start+6]))
 		}
 	}
 	return p.allowed(r, start)
@@ -111,10 +130,10 @@ func (p *parser) unicodeEscape() (rune, *Error) {
 
 // hex reads `\uXXXX`.
 func (p *parser) hex() (rune, bool) {
-	if len(p.data)-p.at < 6 || p.data[p.at] != '\\' || p.data[p.at+1] != 'u' {
+	if len(p.source)-p.at < 6 || p.source[p.at] != '\\' || p.source[p.at+1] != 'u' {
 		return 0, false
 	}
-	unit, err := strconv.ParseUint(string(p.data[p.at+2:p.at+6]), 16, 16)
+	unit, err := strconv.ParseUint(p.source[p.at+2:p.at+6], 16, 16)
 	if err != nil {
 		return 0, false
 	}
