@@ -122,6 +122,7 @@ type Host struct {
 	beside  beside
 	bus     bus
 	tokens  tokens
+	mac     mac
 	out     *outgoing
 	broken  circuits
 	beat    heartbeat

@@ -173,7 +173,7 @@ func (h *Host) waitingLeases() []holding {
 func (j *jobs) lease(r *run, of *job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r.lease = &lease{store.InboxKey{Recipient: of.key.Owner, Sender: of.key.Peer, MessageID: of.opening.ID()}, of.fence}
+	r.lease = lease{store.InboxKey{Recipient: of.key.Owner, Sender: of.key.Peer, MessageID: of.opening.ID()}, of.fence}
 }
 
 func (j *jobs) leases() []holding {
@@ -181,8 +181,8 @@ func (j *jobs) leases() []holding {
 	defer j.mu.Unlock()
 	var list []holding
 	for k, r := range j.running {
-		if r.lease != nil {
-			list = append(list, holding{*r.lease, k})
+		if r.lease != (lease{}) {
+			list = append(list, holding{r.lease, k})
 		}
 	}
 	slices.SortFunc(list, func(a, b holding) int { return strings.Compare(a.MessageID, b.MessageID) })
@@ -195,7 +195,7 @@ func (j *jobs) fenced(l holding) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.running[l.key]
-	if r == nil || r.lease == nil || *r.lease != l.lease {
+	if r == nil || r.lease != l.lease {
 		return false
 	}
 	r.cancel(errFenced)

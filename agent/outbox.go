@@ -37,8 +37,9 @@ func (h *Host) mind(s *step) {
 		h.poke()
 		return
 	}
-	for _, at := range s.x.State.Timers() {
-		if h.out.misses(at) {
+	var room [protocol.MaxAlarms]protocol.Alarm
+	for _, a := range s.x.State.AppendAlarms(room[:0]) {
+		if h.out.misses(a.At) {
 			h.poke()
 			return
 		}

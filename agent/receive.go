@@ -23,8 +23,8 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 	k := keyOf(e)
 	var replies []*envelope.Envelope
 	var refused *guard.Violation
-	release := func() {}
-	defer func() { release() }()
+	var place hold
+	defer func() { place.release() }()
 	if e.Act() == envelope.Request && asksBack(e.Capability()) {
 		h.questions.Lock()
 		defer h.questions.Unlock()
@@ -38,8 +38,8 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 		}
 		verdict := guard.Admit(view, e)
 		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
-			release() // of an earlier try
-			release, verdict = h.occupy(e)
+			place.release() // of an earlier try
+			place, verdict = h.occupy(e)
 		}
 		if verdict == nil {
 			if verdict, err = s.question(ctx, e); err != nil {

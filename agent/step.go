@@ -27,15 +27,33 @@ type step struct {
 	mail Mail
 	// award is the award that this very step takes.
 	award *envelope.Envelope
-	// after runs once the step is committed.
-	after []func()
-	ended bool
+	// letters are the messages that it logs, after is what else follows once it is
+	// committed.
+	letters []letter
+	after   []func()
+	// starts: the step calls for work on the opening act.
+	starts bool
+	ended  bool
 	// decide: the conversation as a whole may be decided now.
 	decide bool
 	// receipt takes the place of the plain ack: it moved the exchange.
 	receipt *envelope.Envelope
 	// answered takes the place of the handler: the effect was had before.
 	answered *draft
+	// room is where what most steps have stands: a step is one piece of memory.
+	room struct {
+		alone     [1]*step
+		exchanges [1]store.Exchange
+		entries   [2]store.Entry
+		letters   [2]letter
+	}
+}
+
+// newStep is the first of a step of the exchange, as it was read.
+func (h *Host) newStep(now time.Time, x store.Exchange) *step {
+	s := &step{host: h, now: now, x: x}
+	s.set.Exchanges, s.set.Entries, s.letters = s.room.exchanges[:0], s.room.entries[:0], s.room.letters[:0]
+	return s
 }
 
 // errNothing is what a plan returns when there is nothing to commit.
@@ -48,17 +66,19 @@ const maxConflicts = 1000
 // step computes and commits one step of the exchange k at the given time. The
 // plan may be run several times; it must have no effects but on its step.
 func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
-	read := func() ([]store.Exchange, error) {
+	begin := func() ([]*step, error) {
 		x, err := h.store.Exchange(ctx, k)
 		if errors.Is(err, store.ErrNotFound) {
-			return []store.Exchange{{Key: k, OpenedAt: now}}, nil
+			x, err = store.Exchange{Key: k, OpenedAt: now}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
 		}
-		return []store.Exchange{x}, nil
+		s := h.newStep(now, x)
+		s.room.alone[0] = s
+		return s.room.alone[:], nil
 	}
-	all, err := h.steps(ctx, now, read, func(all []*step) error { return plan(all[0]) })
+	all, err := h.takeSteps(ctx, begin, func(all []*step) error { return plan(all[0]) })
 	if err != nil {
 		return nil, err
 	}
@@ -68,23 +88,29 @@ func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*
 // steps computes and commits a step of each of the exchanges together: all are
 // taken or none. They belong to one owner and one conversation.
 func (h *Host) steps(ctx context.Context, now time.Time, read func() ([]store.Exchange, error), plan func([]*step) error) ([]*step, error) {
+	begin := func() ([]*step, error) {
+		exchanges, err := read()
+		all := make([]*step, len(exchanges))
+		for i, x := range exchanges {
+			all[i] = h.newStep(now, x)
+		}
+		return all, err
+	}
+	return h.takeSteps(ctx, begin, plan)
+}
+
+// takeSteps begins, computes and commits steps until nothing came between.
+func (h *Host) takeSteps(ctx context.Context, begin func() ([]*step, error), plan func([]*step) error) ([]*step, error) {
 	var k store.Key
 	for range maxConflicts {
 		if err := h.moving(ctx); err != nil {
 			return nil, err
 		}
-		exchanges, err := read()
-		if err != nil {
+		all, err := begin()
+		if err != nil || len(all) == 0 {
 			return nil, err
 		}
-		if len(exchanges) == 0 {
-			return nil, nil
-		}
-		all := make([]*step, len(exchanges))
-		for i, x := range exchanges {
-			all[i] = &step{host: h, now: now, x: x}
-		}
-		k = exchanges[0].Key
+		k = all[0].x.Key
 		if err := plan(all); errors.Is(err, errNothing) {
 			return all, nil
 		} else if err != nil {
@@ -121,11 +147,19 @@ func (h *Host) commit(ctx context.Context, all []*step) error {
 	}
 	// Whoever waits may be gone by now. The steps are taken all the same: were
 	// they given up half-way, what must follow from them would not.
-	ctx = context.WithoutCancel(ctx)
+	ctx = lasting(ctx)
 	if !all[0].party() || !slices.ContainsFunc(all, func(s *step) bool { return s.ended }) {
 		return h.store.Commit(ctx, set)
 	}
 	return h.concluding(ctx, all, set)
+}
+
+// lasting is ctx without its end.
+func lasting(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // joined is both write sets as one.
@@ -155,6 +189,12 @@ func joined(a, b store.WriteSet) store.WriteSet {
 // follow does what must follow once the step is committed.
 func (s *step) follow(ctx context.Context) {
 	k := s.x.Key
+	for _, l := range s.letters {
+		s.host.letters.keep(l.raw, l.read)
+	}
+	if s.starts && !s.ended {
+		s.host.startJob(k, s.opening, s.now)
+	}
 	for _, f := range s.after {
 		f()
 	}
@@ -166,7 +206,9 @@ func (s *step) follow(ctx context.Context) {
 		s.host.tasks.wake(taskKey(k.Owner, s.x.Task))
 	}
 	s.host.bus.tell(k, nil)
-	s.host.report(ctx, Stepped, k, nil, slog.Int64("version", s.x.Version+1), slog.String("state", string(s.x.State.State)))
+	if s.host.observed(ctx, Stepped) {
+		s.host.report(ctx, Stepped, k, nil, slog.Int64("version", s.x.Version+1), slog.String("state", string(s.x.State.State)))
+	}
 }
 
 // party reports whether the step is one of the initiator of a multi-party
@@ -187,7 +229,7 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 	entry.From, entry.To = before.State, next.State
 	s.log(entry)
 	if e := in.Message(); e != nil {
-		s.after = append(s.after, func() { s.host.letters.keep(entry.Envelope, e.WithoutAuth()) })
+		s.letters = append(s.letters, letter{entry.Envelope, e.WithoutAuth()})
 	}
 	if next.State != before.State && abandoned(next) {
 		if err := s.cascade(ctx); err != nil {
@@ -242,20 +284,12 @@ func (s *step) acknowledge(ctx context.Context, in protocol.Input) error {
 // work starts the handler once the step is committed, unless the step itself
 // ends the exchange.
 func (s *step) work(ctx context.Context) error {
-	k := s.x.Key
 	opening, err := s.open(ctx)
-	if err == nil {
-		err = s.hold(ctx, opening.ID())
-	}
 	if err != nil {
 		return err
 	}
-	s.after = append(s.after, func() {
-		if !s.ended {
-			s.host.startJob(k, opening, s.now)
-		}
-	})
-	return nil
+	s.starts = true
+	return s.hold(ctx, opening.ID())
 }
 
 func (s *step) stop(in protocol.Input) {
