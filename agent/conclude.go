@@ -63,10 +63,12 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 }
 
 func (j *job) end(ctx context.Context, d draft) error {
-	_, err := j.host.step(ctx, j.key, j.host.seam.now(), func(s *step) error {
-		row, err := j.host.store.Inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()})
+	unsaid := false
+	_, err := j.host.stepFrom(ctx, j.host.jobs.inHand(j.key), j.key, j.host.seam.now(), func(s *step) error {
+		unsaid = false
+		row, err := s.inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()})
 		if err != nil {
-			return fmt.Errorf("reading the inbox row: %w", err)
+			return err
 		}
 		if s.x.State.Done() || row.Attempt != j.fence {
 			return errNothing
@@ -75,7 +77,7 @@ func (j *job) end(ctx context.Context, d draft) error {
 		fitting, ok := s.legal(d)
 		if !ok {
 			// Time, the fence or another act has settled it meanwhile.
-			j.host.counts.add("unsaid")
+			unsaid = true
 			return errNothing
 		}
 		if j.poisoned() && fitting.err != nil && fitting.err.Reason == reasonPoison {
@@ -89,6 +91,9 @@ func (j *job) end(ctx context.Context, d draft) error {
 		}
 		return nil
 	})
+	if unsaid {
+		j.host.counts.add("unsaid")
+	}
 	return err
 }
 

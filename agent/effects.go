@@ -147,7 +147,7 @@ func (s *step) settleEffect(ctx context.Context) error {
 		s.set.Claim = nil
 		return nil
 	}
-	known, err := s.host.store.Effect(ctx, k)
+	known, err := s.ledger(ctx, k)
 	if errors.Is(err, store.ErrNotFound) || err == nil && known.Conversation != s.x.Conversation {
 		return nil
 	}

@@ -143,9 +143,9 @@ func (s *step) hold(ctx context.Context, opening string) error {
 	if slices.ContainsFunc(s.set.Accept, func(i store.Inbox) bool { return i.InboxKey == k }) {
 		return nil
 	}
-	row, err := s.host.store.Inbox(ctx, k)
+	row, err := s.inbox(ctx, k)
 	if err != nil {
-		return fmt.Errorf("reading the inbox row of %s: %w", opening, err)
+		return err
 	}
 	if row.Status == store.InProgress && row.LeaseUntil.IsZero() {
 		s.set.Leases = append(s.set.Leases, store.Lease{InboxKey: k, Fence: row.Attempt, Until: s.now.Add(s.host.cfg.Terms.Lease)})
@@ -157,6 +157,7 @@ func (s *step) hold(ctx context.Context, opening string) error {
 func (h *Host) waitingLeases() []holding {
 	var list []holding
 	for _, k := range h.dispatch.waiting() {
+		h.jobs.letGo(k) // whoever does the work must see that it has no lease any more
 		x, err := h.store.Exchange(h.running, k)
 		if err != nil {
 			continue // it is given back at the next beat, or is gone

@@ -11,6 +11,8 @@ import (
 type jobs struct {
 	mu      sync.Mutex
 	running map[store.Key]*run
+	// hands are what is known of the work on exchanges without reading it.
+	hands map[store.Key]*inHand
 }
 
 // run is a job that runs.
@@ -81,6 +83,7 @@ func (j *jobs) end(k store.Key) (again, urgent bool) {
 	defer j.mu.Unlock()
 	r := j.running[k]
 	delete(j.running, k)
+	delete(j.hands, k)
 	return r.again, r.urgent
 }
 

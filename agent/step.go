@@ -21,6 +21,9 @@ type step struct {
 	now  time.Time
 	x    store.Exchange
 	set  store.WriteSet
+	// known is what was in hand when the step began, nil if it was read: see inHand.
+	// leaves is what the step itself leaves in hand.
+	known, leaves *inHand
 	// opening is the exchange's opening act, read when it is first needed.
 	opening *envelope.Envelope
 	// mail is what brought the message that the step takes.
@@ -63,10 +66,27 @@ var errNothing = errors.New("nothing to do")
 // that some other step went through, so only a defect reaches it.
 const maxConflicts = 1000
 
+// alone is the list of this one step.
+func (s *step) alone() []*step {
+	s.room.alone[0] = s
+	return s.room.alone[:]
+}
+
 // step computes and commits one step of the exchange k at the given time. The
 // plan may be run several times; it must have no effects but on its step.
 func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
+	return h.stepFrom(ctx, nil, k, now, plan)
+}
+
+// stepFrom is step with what is known of the exchange. Unless what is computed by
+// that is committed, the step is computed again by what is read.
+func (h *Host) stepFrom(ctx context.Context, known *inHand, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
 	begin := func() ([]*step, error) {
+		if known != nil {
+			s := h.newStep(now, known.x)
+			s.known, known = known, nil
+			return s.alone(), nil
+		}
 		x, err := h.store.Exchange(ctx, k)
 		if errors.Is(err, store.ErrNotFound) {
 			x, err = store.Exchange{Key: k, OpenedAt: now}, nil
@@ -74,9 +94,7 @@ func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*
 		if err != nil {
 			return nil, fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
 		}
-		s := h.newStep(now, x)
-		s.room.alone[0] = s
-		return s.room.alone[:], nil
+		return h.newStep(now, x).alone(), nil
 	}
 	all, err := h.takeSteps(ctx, begin, func(all []*step) error { return plan(all[0]) })
 	if err != nil {
@@ -111,13 +129,19 @@ func (h *Host) takeSteps(ctx context.Context, begin func() ([]*step, error), pla
 			return nil, err
 		}
 		k = all[0].x.Key
-		if err := plan(all); errors.Is(err, errNothing) {
+		guessed := all[0].known != nil
+		if err := plan(all); errors.Is(err, errNothing) && guessed {
+			continue
+		} else if errors.Is(err, errNothing) {
 			return all, nil
 		} else if err != nil {
 			return nil, err
 		}
 		err = h.commit(ctx, all)
-		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
+		if err != nil {
+			h.jobs.letGo(k)
+		}
+		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) || guessed && errors.Is(err, store.ErrFenced) {
 			continue
 		}
 		if err != nil {
@@ -144,6 +168,7 @@ func (h *Host) commit(ctx context.Context, all []*step) error {
 			return err
 		}
 		set = joined(set, s.set)
+		s.foresee()
 	}
 	// Whoever waits may be gone by now. The steps are taken all the same: were
 	// they given up half-way, what must follow from them would not.
@@ -189,6 +214,7 @@ func joined(a, b store.WriteSet) store.WriteSet {
 // follow does what must follow once the step is committed.
 func (s *step) follow(ctx context.Context) {
 	k := s.x.Key
+	s.host.jobs.moved(s)
 	for _, l := range s.letters {
 		s.host.letters.keep(l.raw, l.read)
 	}
@@ -341,9 +367,9 @@ func (s *step) finish(ctx context.Context) error {
 	}
 	k := store.InboxKey{Recipient: x.Owner, Sender: x.Peer, MessageID: x.State.Opening}
 	if !s.accepts(k) {
-		row, err := s.host.store.Inbox(ctx, k)
+		row, err := s.inbox(ctx, k)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("reading the inbox row of %s: %w", k.MessageID, err)
+			return err
 		}
 		if err == nil && row.Status == store.InProgress {
 			s.set.Settle = append(s.set.Settle, store.Settlement{InboxKey: k, Fence: row.Attempt})

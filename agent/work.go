@@ -151,28 +151,31 @@ func (j *job) makeRoom() {
 	}
 }
 
-// prepare reads what the job needs; it returns no job when nothing is owed.
+// prepare gets what the job needs; it returns no job when nothing is owed.
 func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
-	x, err := h.store.Exchange(ctx, k)
-	if err != nil {
-		return nil, fmt.Errorf("reading the exchange: %w", err)
+	known := h.jobs.inHand(k)
+	if known == nil {
+		x, err := h.store.Exchange(ctx, k)
+		if err != nil {
+			return nil, fmt.Errorf("reading the exchange: %w", err)
+		}
+		known = &inHand{x: x}
 	}
+	x := known.x
 	late, cancelled := !h.seam.now().Before(x.State.ReplyBy), x.State.Cancel != ""
 	if x.State.Done() || !owes(x.State) || late && !cancelled {
 		return nil, nil // another act, or a timer, says what comes of it
 	}
-	opening, err := h.openingOf(ctx, x)
-	if err != nil {
-		return nil, err
+	if known.opening == nil {
+		if err := known.read(ctx, h); err != nil {
+			return nil, err
+		}
 	}
-	row, err := h.store.Inbox(ctx, store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: x.State.Opening})
-	if err != nil {
-		return nil, fmt.Errorf("reading the inbox row: %w", err)
-	}
-	a := h.agents[k.Owner]
+	a, opening, row := h.agents[k.Owner], known.opening, known.row
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Capability()), opening: opening,
 		act: opening, input: opening.Content(), fence: row.Attempt, runs: row.Runs, held: !row.LeaseUntil.IsZero(),
 		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, silent: x.State.Sent == 0}
+	var err error
 	if j.about, err = h.aboutWork(ctx, opening); err != nil {
 		return nil, err
 	}
