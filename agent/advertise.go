@@ -168,7 +168,7 @@ func schemaNames(c *guard.Contract) []string {
 // retired reports whether the contract has come to its end: what is under way
 // goes on, nothing new begins.
 func (a *Agent) retired(c *guard.Contract, now time.Time) bool {
-	if c == nil {
+	if c == nil || len(a.advert.ends) == 0 {
 		return false
 	}
 	end, planned := a.advert.ends[c.Name.Capability()]

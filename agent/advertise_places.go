@@ -48,32 +48,46 @@ func (p *places) release(k store.Key) {
 	}
 }
 
+// hold is the place of an exchange among those of the line and of its agent, as
+// far as it has one. Whoever holds must release, once.
+type hold struct {
+	key         store.Key
+	line, agent *places
+}
+
+func (h hold) release() {
+	if h.agent != nil {
+		h.agent.release(h.key)
+	}
+	if h.line != nil {
+		h.line.release(h.key)
+	}
+}
+
 // occupy gives the exchange that an opening act would open a place in line, and
-// one at its agent, until release is called, or says which are all taken. The
-// work that follows holds the places on its own account.
-func (h *Host) occupy(e *envelope.Envelope) (release func(), verdict error) {
+// one at its agent, until they are released, or says which are all taken. The work
+// that follows holds the places on its own account.
+func (h *Host) occupy(e *envelope.Envelope) (place hold, verdict error) {
 	k := keyOf(e)
 	if h.owns(e) {
 		if !h.dispatch.own.take(k, maxOwn, false) {
-			return func() {}, overloaded("backlog")
+			return hold{}, overloaded("backlog")
 		}
-		return func() { h.dispatch.own.release(k) }, nil
+		return hold{key: k, line: &h.dispatch.own}, nil
 	}
-	inLine, rule := h.dispatch.admit(k, h.inner(e))
+	place, rule := h.dispatch.admit(k, h.inner(e))
 	a := h.agents[k.Owner]
 	switch {
 	case rule != "":
-		return func() {}, overloaded(rule)
+		return hold{}, overloaded(rule)
 	case a == nil || a.advert.capacity == 0:
-		return inLine, nil
+		return place, nil
 	case !a.advert.places.take(k, a.advert.capacity, false):
-		inLine()
-		return func() {}, overloaded("capacity")
+		place.release()
+		return hold{}, overloaded("capacity")
 	}
-	return func() {
-		a.advert.places.release(k)
-		inLine()
-	}, nil
+	place.agent = &a.advert.places
+	return place, nil
 }
 
 // overloaded is what an opening act that finds no place is told. Nothing of it
@@ -82,20 +96,19 @@ func overloaded(rule string) *guard.Violation {
 	return &guard.Violation{Rule: rule, Answer: guard.Again, Code: envelope.CodeCapacity, Reason: guard.ReasonOverloaded, RetryAfter: placeRetry}
 }
 
-// holdOwn keeps the place of an exchange that the runtime itself answers. Whoever
-// holds must release.
-func (h *Host) holdOwn(k store.Key) (release func()) {
+// holdOwn keeps the place of an exchange that the runtime itself answers.
+func (h *Host) holdOwn(k store.Key) hold {
 	h.dispatch.own.take(k, maxOwn, true)
-	return func() { h.dispatch.own.release(k) }
+	return hold{key: k, line: &h.dispatch.own}
 }
 
 // hold keeps the place of an exchange for work that was accepted, even if more
-// are then taken than there are. Whoever holds must release.
-func (h *Host) hold(k store.Key) (release func()) {
+// are then taken than there are.
+func (h *Host) hold(k store.Key) hold {
 	a := h.agents[k.Owner]
 	if a == nil || a.advert.capacity == 0 {
-		return func() {}
+		return hold{}
 	}
 	a.advert.places.take(k, a.advert.capacity, true)
-	return func() { a.advert.places.release(k) }
+	return hold{key: k, agent: &a.advert.places}
 }

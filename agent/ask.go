@@ -274,9 +274,9 @@ func (q *question) header(s *step) (envelope.Header, error) {
 	h.ReplyBy = now.Add(q.within)
 	trace := envelope.Trace{Traceparent: s.host.seam.traceparent()}
 	if p := q.parent; p != nil {
-		h.Actor, h.CorrelationID, h.CausationID = p.header.Actor, p.header.CorrelationID, p.header.MessageID
-		h.Hop = p.header.Hop + 1
-		trace = p.header.Trace
+		h.Actor, h.CorrelationID, h.CausationID = p.act.Actor(), p.act.Correlation(), p.act.ID()
+		h.Hop = p.act.Hop() + 1
+		trace = p.act.Trace()
 		if by := p.remaining(now); by.Before(h.ReplyBy) {
 			h.ReplyBy = by
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -122,10 +123,12 @@ func (j *job) askBack(ctx context.Context, q *question) (answer []byte, conversa
 }
 
 // left is the time that the exchange has left.
-func (j *job) left() time.Duration { return j.header.ReplyBy.Sub(j.host.seam.now()) }
+func (j *job) left() time.Duration { return j.act.ReplyBy().Sub(j.host.seam.now()) }
 
 // asksBack reports whether the capability is that of a question.
-func asksBack(capability string) bool { return capability == protocol.Question.Name().Capability() }
+func asksBack(capability string) bool { return capability == questionCapability() }
+
+var questionCapability = sync.OnceValue(func() string { return protocol.Question.Name().Capability() })
 
 // sound is what is wrong with a question.
 func sound(q protocol.QuestionAsked) error {

@@ -45,6 +45,9 @@ func Check[Out any](c Contract, fn func(ctx context.Context, out Out) error) Opt
 // checked runs the checks of what a phase made. The content is canonical and
 // fits its schema.
 func (a *Agent) checked(ctx context.Context, o *offer, p phase, content []byte) error {
+	if len(a.checks) == 0 {
+		return nil
+	}
 	for _, c := range a.checks[o.Name.Capability()] {
 		if c.of != o.made(p) {
 			continue

@@ -50,6 +50,9 @@ type seam struct {
 	sched  Scheduler
 	mu     sync.Mutex
 	random io.Reader
+	// drawn is where random bytes are read to, so that whoever wants a few need not
+	// have them on the heap.
+	drawn [32]byte
 }
 
 func newSeam(c Clock, random io.Reader, sched Scheduler) *seam {
@@ -87,19 +90,28 @@ func (s *seam) Read(p []byte) (int, error) {
 	return io.ReadFull(s.random, p)
 }
 
-func (s *seam) bytes(n int) []byte {
-	b := make([]byte, n)
-	if _, err := s.Read(b); err != nil {
+// draw fills p, which has no more room than drawn, with random bytes.
+func (s *seam) draw(p []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := io.ReadFull(s.random, s.drawn[:len(p)]); err != nil {
 		// A host without randomness cannot make an id that is safe to send.
 		panic(fmt.Sprintf("agent: no randomness: %v", err))
 	}
+	copy(p, s.drawn[:])
+}
+
+func (s *seam) bytes(n int) []byte {
+	b := make([]byte, n)
+	s.draw(b)
 	return b
 }
 
 // id is a UUIDv7 (RFC 9562 section 5.7) of the seam's time and randomness, and
 // of nothing else: the library's own counts in the time of the machine.
 func (s *seam) id() string {
-	u := uuid.UUID(s.bytes(16))
+	var u uuid.UUID
+	s.draw(u[:])
 	ms := s.now().UnixMilli()
 	for i := range 6 {
 		u[i] = byte(ms >> (40 - 8*i))
@@ -116,10 +128,15 @@ func (s *seam) traceparent() string {
 
 // child is a new span of the same trace.
 func (s *seam) child(traceparent string) string {
-	parts := strings.Split(traceparent, "-")
-	if len(parts) != 4 {
+	version, rest, _ := strings.Cut(traceparent, "-")
+	trace, rest, _ := strings.Cut(rest, "-")
+	_, flags, ok := strings.Cut(rest, "-")
+	if !ok || strings.Contains(flags, "-") {
 		return s.traceparent()
 	}
-	parts[2] = hex.EncodeToString(s.bytes(8))
-	return strings.Join(parts, "-")
+	var span [8]byte
+	s.draw(span[:])
+	var digits [16]byte
+	hex.Encode(digits[:], span[:])
+	return version + "-" + trace + "-" + string(digits[:]) + "-" + flags
 }

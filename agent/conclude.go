@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
@@ -64,10 +63,12 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 }
 
 func (j *job) end(ctx context.Context, d draft) error {
-	_, err := j.host.step(ctx, j.key, j.host.seam.now(), func(s *step) error {
-		row, err := j.host.store.Inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()})
+	unsaid := false
+	_, err := j.host.stepFrom(ctx, j.host.jobs.inHand(j.key), j.key, j.host.seam.now(), func(s *step) error {
+		unsaid = false
+		row, err := s.inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()})
 		if err != nil {
-			return fmt.Errorf("reading the inbox row: %w", err)
+			return err
 		}
 		if s.x.State.Done() || row.Attempt != j.fence {
 			return errNothing
@@ -76,7 +77,7 @@ func (j *job) end(ctx context.Context, d draft) error {
 		fitting, ok := s.legal(d)
 		if !ok {
 			// Time, the fence or another act has settled it meanwhile.
-			j.host.counts.add("unsaid")
+			unsaid = true
 			return errNothing
 		}
 		if j.poisoned() && fitting.err != nil && fitting.err.Reason == reasonPoison {
@@ -90,31 +91,35 @@ func (j *job) end(ctx context.Context, d draft) error {
 		}
 		return nil
 	})
+	if unsaid {
+		j.host.counts.add("unsaid")
+	}
 	return err
 }
 
 // decide maps a handler's outcome to an act.
 func (j *job) decide(res result, failed, cause error) draft {
-	var decided *Decision
+	decided, isDecision := errors.AsType[*Decision](failed)
 	switch {
 	case failed == nil, errors.Is(failed, errDissent):
 		d := draft{act: j.phase.act(), content: res.content, model: res.model}
 		if j.phase == contributing {
-			d.gather = &envelope.Gather{ID: j.header.Gather.ID}
+			g, _ := j.act.Gather()
+			d.gather = &envelope.Gather{ID: g.ID}
 			if res.dissents || failed != nil {
 				d.gather.Stance = envelope.StanceDissent
 			}
 		}
 		if j.phase == bidding {
-			d.key = envelope.DerivedID("proposal", j.key.Owner, j.header.MessageID)
-			d.replyBy = j.header.ReplyBy.Add(j.offer.holds)
+			d.key = envelope.DerivedID("proposal", j.key.Owner, j.act.ID())
+			d.replyBy = j.act.ReplyBy().Add(j.offer.holds)
 		}
 		return d
-	case errors.As(failed, &decided) && decided.Act == envelope.Failure:
+	case isDecision && decided.Act == envelope.Failure:
 		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
 	case errors.Is(cause, errStop), cause == nil && errors.Is(failed, errStop):
 		return draft{act: protocol.Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}}
-	case errors.As(failed, &decided):
+	case isDecision:
 		return draft{act: protocol.Utterance{Performative: decided.Act}, err: decided.told(), model: res.model}
 	case errors.Is(cause, errSpent):
 		return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeCapacity, guard.ReasonBudget)}
@@ -128,7 +133,7 @@ func (j *job) decide(res result, failed, cause error) draft {
 func (j *job) incident(failed error) draft {
 	told := envelope.NewError(envelope.CodePermanent, "handler")
 	told.Detail = &envelope.Detail{Incident: j.host.seam.id()}
-	j.host.report(j.host.running, HandlerFailed, j.key, failed, slog.String("capability", j.header.Capability),
+	j.host.report(j.host.running, HandlerFailed, j.key, failed, slog.String("capability", j.opening.Capability()),
 		slog.String("incident", told.Detail.Incident))
 	return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: told}
 }
@@ -137,8 +142,7 @@ func (j *job) incident(failed error) draft {
 // refusal after work has started is a failure, and whatever a cancel met half
 // done has stopped. It reports false when nothing is left to say.
 func (s *step) legal(d draft) (draft, bool) {
-	moves := s.x.State.Moves()
-	can := func(u protocol.Utterance) bool { return slices.Contains(moves, u) }
+	can := func(u protocol.Utterance) bool { return s.x.State.May(u) }
 	inform := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}
 	cancelled := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}
 	failure := protocol.Utterance{Performative: envelope.Failure}

@@ -61,8 +61,8 @@ func Current(ctx context.Context) (w Work, ok bool) {
 	if j == nil {
 		return Work{}, false
 	}
-	h := j.header
-	w = Work{Input: bytes.Clone(j.input), Sender: h.Sender, Actor: h.Actor, Conversation: h.ConversationID, Correlation: h.CorrelationID, Deadline: h.ReplyBy, Hop: h.Hop, About: j.about, Awarded: j.phase == performing}
+	e := j.act
+	w = Work{Input: bytes.Clone(j.input), Sender: e.Sender(), Actor: e.Actor(), Conversation: e.Conversation(), Correlation: e.Correlation(), Deadline: e.ReplyBy(), Hop: e.Hop(), About: j.about, Awarded: j.phase == performing}
 	if j.offer != nil {
 		w.Contract = j.offer.Name.String()
 	}
@@ -89,11 +89,11 @@ func EffectKey(ctx context.Context) string {
 // that asked: who asks again under the same idempotency key, after a failure
 // that may pass, means the same effects.
 func (j *job) business() []string {
-	key := j.header.IdempotencyKey
+	key := j.act.IdempotencyKey()
 	if key == "" {
-		key = j.header.ConversationID
+		key = j.act.Conversation()
 	}
-	return []string{j.key.Owner, j.key.Peer, j.header.Capability, key}
+	return []string{j.key.Owner, j.key.Peer, j.opening.Capability(), key}
 }
 
 // Agree tells the peer now that work has started, without waiting for the

@@ -66,8 +66,8 @@ type waiting struct {
 	inner bool
 	// own: the runtime itself answers it.
 	own bool
-	// release frees the places that it holds at its agent.
-	release func()
+	// held are the places that it holds at its agent.
+	held hold
 }
 
 // line is a heap of what waits.
@@ -106,18 +106,18 @@ func putOff(priority string) time.Duration {
 }
 
 // admit makes room in line for the work that an opening act would start, until
-// release is called; the work, once it stands in line, holds the place itself.
+// that is released; the work, once it stands in line, holds the place itself.
 // It reports which rule forbids it, "" if none does.
-func (d *dispatcher) admit(k store.Key, inner bool) (release func(), rule string) {
+func (d *dispatcher) admit(k store.Key, inner bool) (place hold, rule string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.mode != flowing && !(d.mode == draining && inner) {
-		return nil, "draining"
+		return hold{}, "draining"
 	}
 	if !d.places.take(k, d.backlog+max(d.workers-d.busy, 0), false) {
-		return nil, "backlog"
+		return hold{}, "backlog"
 	}
-	return func() { d.places.release(k) }, ""
+	return hold{key: k, line: &d.places}, ""
 }
 
 // enqueue puts work in line, unless it stands there.
@@ -125,7 +125,11 @@ func (d *dispatcher) enqueue(w waiting) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.queued[w.key] != nil {
-		w.release()
+		w.held.release()
+		return
+	}
+	if d.mode == flowing && d.busy < d.workers && len(d.line)+len(d.back) == 0 {
+		d.run(w.key, w.held) // nobody stands before it
 		return
 	}
 	d.order++
@@ -140,15 +144,15 @@ func (d *dispatcher) enqueue(w waiting) {
 
 // rush starts work at once, in line or not and whether or not there is a
 // worker. It must be done soon.
-func (d *dispatcher) rush(k store.Key, release func()) {
+func (d *dispatcher) rush(k store.Key, held hold) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.drop(k)
 	if d.mode == flowing || d.mode == draining {
-		d.run(k, release)
+		d.run(k, held)
 		return
 	}
-	release()
+	held.release()
 }
 
 // forget takes work out of line that is no longer owed.
@@ -165,7 +169,7 @@ func (d *dispatcher) drop(k store.Key) {
 	}
 	heap.Remove(&d.line, w.place)
 	d.unqueue(w)
-	w.release()
+	w.held.release()
 }
 
 func (d *dispatcher) unqueue(w *waiting) {
@@ -217,7 +221,7 @@ func (d *dispatcher) grant() {
 			return
 		}
 		d.unqueue(w)
-		d.run(w.key, w.release)
+		d.run(w.key, w.held)
 	}
 }
 
@@ -242,17 +246,17 @@ func (d *dispatcher) first() *waiting {
 }
 
 // run starts a goroutine that holds a worker.
-func (d *dispatcher) run(k store.Key, release func()) {
+func (d *dispatcher) run(k store.Key, held hold) {
 	s := &seat{dispatcher: d, held: true}
 	d.busy++
 	started := d.host.spawnIn(&d.work, func() {
 		defer s.leave()
-		defer release()
+		defer held.release()
 		d.host.work(k, s)
 	})
 	if !started { // the host has ended; the work stays in the inbox
 		d.busy--
 		d.mode = halted
-		release()
+		held.release()
 	}
 }

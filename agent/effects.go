@@ -7,7 +7,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
+	"sync"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
@@ -18,9 +20,20 @@ import (
 // fingerprint tells whether two messages ask for the same thing. It is keyed
 // by the store's secret, so it gives nothing of the content away.
 func (h *Host) fingerprint(content []byte) []byte {
-	mac := hmac.New(sha256.New, h.meta.Secret)
-	mac.Write(content)
-	return mac.Sum(nil)
+	h.mac.mu.Lock()
+	defer h.mac.mu.Unlock()
+	if h.mac.of == nil {
+		h.mac.of = hmac.New(sha256.New, h.meta.Secret)
+	}
+	h.mac.of.Reset()
+	h.mac.of.Write(content)
+	return h.mac.of.Sum(nil)
+}
+
+// mac takes fingerprints, one at a time.
+type mac struct {
+	mu sync.Mutex
+	of hash.Hash
 }
 
 // reasonOutcomeUnknown: a step was begun that is taken once at most, and nobody
@@ -137,7 +150,7 @@ func (s *step) settleEffect(ctx context.Context) error {
 		s.set.Claim = nil
 		return nil
 	}
-	known, err := s.host.store.Effect(ctx, k)
+	known, err := s.ledger(ctx, k)
 	if errors.Is(err, store.ErrNotFound) || err == nil && known.Conversation != s.x.Conversation {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -236,7 +235,7 @@ func (h *Host) cancel(ctx context.Context, k store.Key) {
 
 // cancellable reports whether the exchange's owner may send a cancel now.
 func cancellable(x protocol.Exchange) bool {
-	return slices.Contains(x.Moves(), protocol.Utterance{Performative: envelope.Cancel})
+	return x.May(protocol.Utterance{Performative: envelope.Cancel})
 }
 
 // cancelFailed reports why a cancel could not be written.

@@ -122,6 +122,7 @@ type Host struct {
 	beside  beside
 	bus     bus
 	tokens  tokens
+	mac     mac
 	out     *outgoing
 	broken  circuits
 	beat    heartbeat
@@ -158,7 +159,7 @@ func NewHost(cfg Config, agents ...*Agent) *Host {
 	h.group.sched = h.seam.sched
 	h.dispatch = newDispatcher(h)
 	h.down = make(chan struct{})
-	h.out = newOutgoing()
+	h.out = newOutgoing(func(at time.Time) func() { return h.seam.clock.At(at, h.poke) })
 	for _, a := range agents {
 		uri := h.uri(a.name)
 		if h.agents[uri] != nil {

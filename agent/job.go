@@ -19,9 +19,8 @@ type job struct {
 	// offer is nil when the agent no longer answers the contract.
 	offer   *offer
 	opening *envelope.Envelope
-	// header is that of the act which the work answers: the opening act, the
-	// latest call or the award. Its capability is always the opening act's.
-	header envelope.Header
+	// act is what the work answers: the opening act, the latest call or the award.
+	act *envelope.Envelope
 	// input is what was asked for, bid what the agent proposed before it got
 	// the award.
 	input, bid []byte
@@ -67,10 +66,10 @@ func (j *job) records(ctx context.Context) (*recorder, error) {
 // scope sets the records of a later phase, or of a later round of bids, apart
 // from those of the first one.
 func (j *job) scope() string {
-	if j.header.MessageID == j.opening.ID() {
+	if j.act.ID() == j.opening.ID() {
 		return ""
 	}
-	return scopeMark + string(j.phase) + ":" + j.header.MessageID + "/"
+	return scopeMark + string(j.phase) + ":" + j.act.ID() + "/"
 }
 
 // agree lets the peer know that work has started, once.
@@ -100,6 +99,9 @@ func (j *job) agree(ctx context.Context) error {
 func (j *job) ordinal(what string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.equals == nil {
+		j.equals = map[string]int{}
+	}
 	j.equals[what]++
 	return j.equals[what]
 }
@@ -107,5 +109,5 @@ func (j *job) ordinal(what string) int {
 // remaining is the deadline that work started now may have: the exchange's
 // own, less a margin for the way back.
 func (j *job) remaining(now time.Time) time.Time {
-	return shrink(now, j.header.ReplyBy)
+	return shrink(now, j.act.ReplyBy())
 }

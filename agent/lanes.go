@@ -21,36 +21,58 @@ type outgoing struct {
 	begun   int // how often something was taken in hand
 	sending int
 	to      map[string]int
-	// resting: the loop has seen all there was, and looks again by itself when
-	// again says, never if that is zero.
+	// resting: the loop has seen all there was. again is when it must look once
+	// more, zero if never: an alarm wakes it then. While it looks, again is when
+	// something is due that it might not have seen.
 	resting bool
 	again   time.Time
+	alarm   func(at time.Time) (stop func())
+	stop    func() // the alarm that is set, nil if none is
+}
+
+func newOutgoing(alarm func(at time.Time) (stop func())) *outgoing {
+	return &outgoing{wake: make(chan struct{}, 1), settled: make(chan struct{}, 1), busy: map[string]bool{}, to: map[string]int{}, alarm: alarm}
 }
 
 // look notes that the loop looks, so that it may not see what is committed from
-// now on.
+// now on, or has ended.
 func (o *outgoing) look() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.resting = false
+	o.resting, o.again = false, time.Time{}
+	if o.stop != nil {
+		o.stop()
+		o.stop = nil
+	}
 }
 
-// rest notes when the loop looks again by itself.
+// rest notes that the loop has looked, and when it must look again.
 func (o *outgoing) rest(again time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.resting, o.again = true, again
+	o.resting, o.again = true, sooner(o.again, again)
+	o.set()
 }
 
-// misses reports whether the loop might look too late for what is due at a time.
-func (o *outgoing) misses(at time.Time) bool {
+// lookBy has the loop look when something is due, if it would not look before.
+func (o *outgoing) lookBy(due time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return !o.resting || o.again.IsZero() || at.Before(o.again)
+	if o.again.IsZero() || due.Before(o.again) {
+		o.again = due
+		o.set()
+	}
 }
 
-func newOutgoing() *outgoing {
-	return &outgoing{wake: make(chan struct{}, 1), settled: make(chan struct{}, 1), busy: map[string]bool{}, to: map[string]int{}}
+// set sets the alarm of a loop that rests.
+func (o *outgoing) set() {
+	if !o.resting || o.again.IsZero() {
+		return
+	}
+	if o.stop != nil {
+		o.stop()
+	}
+	o.stop = o.alarm(o.again)
 }
 
 // take notes that the named thing is in hand, unless it is.

@@ -143,9 +143,9 @@ func (s *step) hold(ctx context.Context, opening string) error {
 	if slices.ContainsFunc(s.set.Accept, func(i store.Inbox) bool { return i.InboxKey == k }) {
 		return nil
 	}
-	row, err := s.host.store.Inbox(ctx, k)
+	row, err := s.inbox(ctx, k)
 	if err != nil {
-		return fmt.Errorf("reading the inbox row of %s: %w", opening, err)
+		return err
 	}
 	if row.Status == store.InProgress && row.LeaseUntil.IsZero() {
 		s.set.Leases = append(s.set.Leases, store.Lease{InboxKey: k, Fence: row.Attempt, Until: s.now.Add(s.host.cfg.Terms.Lease)})
@@ -157,6 +157,7 @@ func (s *step) hold(ctx context.Context, opening string) error {
 func (h *Host) waitingLeases() []holding {
 	var list []holding
 	for _, k := range h.dispatch.waiting() {
+		h.jobs.letGo(k) // whoever does the work must see that it has no lease any more
 		x, err := h.store.Exchange(h.running, k)
 		if err != nil {
 			continue // it is given back at the next beat, or is gone
@@ -173,7 +174,7 @@ func (h *Host) waitingLeases() []holding {
 func (j *jobs) lease(r *run, of *job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r.lease = &lease{store.InboxKey{Recipient: of.key.Owner, Sender: of.key.Peer, MessageID: of.opening.ID()}, of.fence}
+	r.lease = lease{store.InboxKey{Recipient: of.key.Owner, Sender: of.key.Peer, MessageID: of.opening.ID()}, of.fence}
 }
 
 func (j *jobs) leases() []holding {
@@ -181,8 +182,8 @@ func (j *jobs) leases() []holding {
 	defer j.mu.Unlock()
 	var list []holding
 	for k, r := range j.running {
-		if r.lease != nil {
-			list = append(list, holding{*r.lease, k})
+		if r.lease != (lease{}) {
+			list = append(list, holding{r.lease, k})
 		}
 	}
 	slices.SortFunc(list, func(a, b holding) int { return strings.Compare(a.MessageID, b.MessageID) })
@@ -195,7 +196,7 @@ func (j *jobs) fenced(l holding) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.running[l.key]
-	if r == nil || r.lease == nil || *r.lease != l.lease {
+	if r == nil || r.lease != l.lease {
 		return false
 	}
 	r.cancel(errFenced)

@@ -100,3 +100,27 @@ func TestATermOfTheLeaseIsWhatTheStoreGets(t *testing.T) {
 		close(g.open)
 	})
 }
+
+func TestWorkThatGaveItsLeaseBackInLineTakesOneWhenItsTurnComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turn := make(chan struct{})
+		planner, _, b := bounded(t, agent.Config{Workers: 1}, buyer(func(context.Context, Price) error {
+			<-turn
+			return nil
+		}))
+		offers := []*asking[struct{}]{offering(t.Context(), t, planner, Price{1}), offering(t.Context(), t, planner, Price{2})}
+		at(12 * time.Second) // a beat
+		turn <- struct{}{}
+		synctest.Wait()
+		rows, err := b.Store().Inboxes(t.Context(), uri("buyer"), true, 2)
+		if err != nil || len(rows) != 1 || !rows[0].LeaseUntil.After(time.Now()) {
+			t.Errorf("what runs is %+v, %v, want it under a lease", rows, err)
+		}
+		turn <- struct{}{}
+		for _, o := range offers {
+			if _, err := o.wait(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

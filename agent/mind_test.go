@@ -1,38 +1,59 @@
 package agent
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/parley-agents/parley/store"
 )
 
-func TestTheLoopIsWokenForWhatIsDueBeforeItLooks(t *testing.T) {
-	o := newOutgoing()
+func TestTheLoopLooksInTimeForWhatIsDueBeforeItWould(t *testing.T) {
 	at := time.Unix(100, 0)
-	if !o.misses(at) {
-		t.Error("a loop that looks may not have seen it")
-	}
-	o.rest(at)
-	if o.misses(at) || o.misses(at.Add(time.Second)) {
-		t.Error("the loop looks in time and is woken")
-	}
-	if !o.misses(at.Add(-time.Millisecond)) {
-		t.Error("the loop looks too late")
+	var set []time.Time
+	stopped := 0
+	o := newOutgoing(func(at time.Time) func() {
+		set = append(set, at)
+		return func() { stopped++ }
+	})
+	expect := func(what string, times ...time.Time) {
+		t.Helper()
+		if !slices.Equal(set, times) || len(set) > 0 && stopped != len(set)-1 {
+			t.Errorf("%s: alarms %v, %d of them stopped", what, set, stopped)
+		}
+		set, stopped = set[:0], 0
 	}
 	o.rest(time.Time{})
-	if !o.misses(at) {
-		t.Error("the loop rests for good")
+	expect("a loop that rests for good")
+	o.lookBy(at)
+	expect("something is due", at)
+	o.lookBy(at)
+	o.lookBy(at.Add(time.Second))
+	expect("the loop looks in time")
+	o.lookBy(at.Add(-time.Second))
+	if stopped != 1 {
+		t.Errorf("%d alarms were stopped for an earlier one", stopped)
 	}
-	o.rest(at)
+	stopped = 0
+	expect("something is due before", at.Add(-time.Second))
 	o.look()
-	if !o.misses(at.Add(time.Second)) {
-		t.Error("a loop that looks again may not have seen it")
+	if stopped != 1 {
+		t.Errorf("%d alarms were stopped when the loop looked", stopped)
 	}
+	stopped = 0
+	o.lookBy(at.Add(time.Second))
+	o.lookBy(at.Add(2 * time.Second))
+	expect("the loop looks, and may not have seen it")
+	o.rest(at.Add(time.Minute))
+	expect("what it may not have seen is due first", at.Add(time.Second))
+	o.look()
+	o.lookBy(at.Add(time.Second))
+	stopped = 0
+	o.rest(at)
+	expect("what it has seen is due first", at)
 }
 
 func TestAStepWakesTheLoopForWhatItMayHaveLetGo(t *testing.T) {
-	at := time.Unix(100, 0)
 	for name, c := range map[string]struct {
 		step step
 		want bool
@@ -44,7 +65,7 @@ func TestAStepWakesTheLoopForWhatItMayHaveLetGo(t *testing.T) {
 		"one with another time":    {step{set: store.WriteSet{Redrive: []store.Redrive{{}}}}, true},
 	} {
 		h := NewHost(Config{})
-		h.out.rest(at)
+		h.out.rest(time.Time{})
 		h.mind(&c.step)
 		if woken := len(h.out.wake) > 0; woken != c.want {
 			t.Errorf("%s: woken is %v", name, woken)

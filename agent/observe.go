@@ -72,6 +72,11 @@ func (h *Host) report(ctx context.Context, name string, k store.Key, err error, 
 	h.observe(ctx, Observation{Name: name, Owner: k.Owner, Conversation: k.Conversation, Peer: k.Peer, Attrs: attrs, Err: err})
 }
 
+// observed reports whether anybody would see a report of that name.
+func (h *Host) observed(ctx context.Context, name string) bool {
+	return h.cfg.Observer != nil || h.log.Enabled(ctx, levelOf(name))
+}
+
 // observe logs and tells the observer.
 func (h *Host) observe(ctx context.Context, o Observation) {
 	if h.cfg.Observer != nil {

@@ -37,30 +37,28 @@ func (h *Host) mind(s *step) {
 		h.poke()
 		return
 	}
-	for _, at := range s.x.State.Timers() {
-		if h.out.misses(at) {
-			h.poke()
-			return
-		}
+	var room [protocol.MaxAlarms]protocol.Alarm
+	var first time.Time
+	for _, a := range s.x.State.AppendAlarms(room[:0]) {
+		first = sooner(first, a.At)
+	}
+	if !first.IsZero() {
+		h.out.lookBy(first)
 	}
 }
 
 // pump sends what may leave and fires what is due, until the host ends.
 func (h *Host) pump() {
 	ctx := h.running
+	defer h.out.look() // no alarm is left behind
 	for ctx.Err() == nil {
 		h.out.look()
 		next := h.look(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		stop := func() {}
-		if !next.IsZero() {
-			stop = h.seam.clock.At(next, h.poke)
-		}
 		h.out.rest(next)
 		h.seam.wait(h.out.wake, ctx.Done())
-		stop()
 	}
 }
 

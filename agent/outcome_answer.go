@@ -89,7 +89,7 @@ func (h *Host) bar(ctx context.Context, j *job, k store.Key, in protocol.Outcome
 			return Fail(envelope.CodePermanent, reasonForgotten)
 		}
 		fresh := protocol.Open(in.Protocol, k.Conversation, k.Owner, k.Peer, protocol.Participant)
-		s.x.State, s.x.Correlation = protocol.Tombstone(fresh), j.header.CorrelationID
+		s.x.State, s.x.Correlation = protocol.Tombstone(fresh), j.act.Correlation()
 		s.x.EndedAt, s.ended = s.now, true
 		note, err := canonical(protocol.Absence{Asked: j.key.Conversation, Correlation: s.x.Correlation})
 		if err != nil {

@@ -20,7 +20,7 @@ func (t *turn) messages(ctx context.Context) ([]llm.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	question, err := channel.Quote(t.job.key.Peer, envelope.Peer.Min(t.job.header.Labels.Integrity), t.job.input)
+	question, err := channel.Quote(t.job.key.Peer, envelope.Peer.Min(t.job.act.Header().Labels.Integrity), t.job.input)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (t *turn) messages(ctx context.Context) ([]llm.Message, error) {
 	}
 	if t.job.bid != nil {
 		// The agent's own words, but made of what the peer asked for.
-		bid, err := channel.Quote(t.job.agent.name, envelope.Peer.Min(t.job.header.Labels.Integrity), t.job.bid)
+		bid, err := channel.Quote(t.job.agent.name, envelope.Peer.Min(t.job.act.Header().Labels.Integrity), t.job.bid)
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/parley-agents/parley/envelope"
@@ -83,7 +82,7 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 		return ErrOutside // the work it belongs to has ended
 	}
 	back := aside(ctx)
-	room := j.host.seam.wait(r.window, ctx.Done()) == 0
+	room := j.host.seam.wait(r.window(), ctx.Done()) == 0
 	back()
 	if !room {
 		return context.Cause(ctx)
@@ -94,7 +93,7 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 		if told, err := j.told(ctx, id); told || err != nil {
 			return nothingMore(err) // an earlier run told it
 		}
-		if !slices.Contains(s.x.State.Moves(), partial) {
+		if !s.x.State.May(partial) {
 			// What ended the work is known here before its context is told.
 			if s.x.State.Cancel == "" {
 				return errLapsed
@@ -152,7 +151,7 @@ func (j *job) passPartial(ctx context.Context, u protocol.Utterance, content []b
 // be received during this one, so there may be nothing to make room for.
 func (r *run) heard() {
 	select {
-	case r.window <- struct{}{}:
+	case r.window() <- struct{}{}:
 	default:
 	}
 }

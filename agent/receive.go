@@ -24,19 +24,13 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 	k := keyOf(e)
 	var replies []*envelope.Envelope
 	var refused *guard.Violation
-	release := func() {}
-	defer func() { release() }()
+	var place hold
+	defer func() { place.release() }()
 	if e.Act() == envelope.Request && asksBack(e.Capability()) {
 		h.questions.Lock()
 		defer h.questions.Unlock()
 	}
-	now := h.seam.now()
-	read := h.reading(ctx, k, now)
-	if m.New {
-		read = newly(k, now)
-	}
-	_, err := h.steps(ctx, now, read, func(all []*step) error {
-		s := all[0]
+	plan := func(s *step) error {
 		replies, refused = nil, nil
 		s.mail = m
 		view, err := s.view(ctx, m.Caller, e)
@@ -45,8 +39,8 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 		}
 		verdict := guard.Admit(view, e)
 		if verdict == nil && s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
-			release() // of an earlier try
-			release, verdict = h.occupy(e)
+			place.release() // of an earlier try
+			place, verdict = h.occupy(e)
 		}
 		if verdict == nil {
 			if verdict, err = s.question(ctx, e); err != nil {
@@ -73,7 +67,12 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 		refused = v
 		replies, err = s.answer(ctx, v, e)
 		return err
-	})
+	}
+	take := h.step
+	if m.New {
+		take = h.firstStep
+	}
+	_, err := take(ctx, k, h.seam.now(), plan)
 	if refused != nil {
 		h.note(refused, e)
 	}
@@ -95,17 +94,22 @@ func (h *Host) note(v *guard.Violation, e *envelope.Envelope) {
 	h.bus.tell(keyOf(e), &Refused{Rule: v.Rule, Code: v.Code, Reason: v.Reason, Pointer: v.Pointer})
 }
 
-// newly is how an exchange is read that is known not to be there: once. If some of
-// what the step writes is there after all, its message is known.
-func newly(k store.Key, now time.Time) func() ([]store.Exchange, error) {
+// firstStep takes the step that opens an exchange of which nothing is known here. If
+// some of what it writes is there after all, its message is known.
+func (h *Host) firstStep(ctx context.Context, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
 	tried := false
-	return func() ([]store.Exchange, error) {
+	begin := func() ([]*step, error) {
 		if tried {
 			return nil, ErrKnown
 		}
 		tried = true
-		return []store.Exchange{{Key: k, OpenedAt: now}}, nil
+		return h.newStep(now, store.Exchange{Key: k, OpenedAt: now}).alone(), nil
 	}
+	all, err := h.takeSteps(ctx, begin, func(all []*step) error { return plan(all[0]) })
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
 func (s *step) view(ctx context.Context, caller string, e *envelope.Envelope) (guard.View, error) {

@@ -164,7 +164,7 @@ func (t *turn) fix(ctx context.Context, n string, reply reply) ([]mended, error)
 	}
 	now := t.job.host.seam.now()
 	r := repair.Repairer{Model: through{t.job.agent}, Nonce: t.job.host.seam, Now: t.job.host.seam.now,
-		Budget: repair.Budget{Deadline: now.Add(time.Duration(repairShare * float64(t.job.header.ReplyBy.Sub(now))))}}
+		Budget: repair.Budget{Deadline: now.Add(time.Duration(repairShare * float64(t.job.act.ReplyBy().Sub(now))))}}
 	left := t.limits.ModelCalls - t.calls
 	fixed := make([]mended, len(reply.Calls))
 	asked := false

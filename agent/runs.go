@@ -11,6 +11,8 @@ import (
 type jobs struct {
 	mu      sync.Mutex
 	running map[store.Key]*run
+	// hands are what is known of the work on exchanges without reading it.
+	hands map[store.Key]*inHand
 }
 
 // run is a job that runs.
@@ -18,19 +20,23 @@ type run struct {
 	cancel context.CancelCauseFunc
 	// again: more became due while it ran, and urgent: a cancel is to be answered.
 	again, urgent bool
-	// lease is what the work is done under, known once it was prepared.
-	lease *lease
-	// window has a token for each thing that the job may tell before the first
-	// one it told is received.
-	window chan struct{}
+	// lease is what the work is done under, zero until it was prepared.
+	lease lease
+	// tokens are those of the window, made for the first thing that is told.
+	opened sync.Once
+	tokens chan struct{}
 }
 
-func newRun(cancel context.CancelCauseFunc) *run {
-	r := &run{cancel: cancel, window: make(chan struct{}, maxUntold)}
-	for range maxUntold {
-		r.window <- struct{}{}
-	}
-	return r
+// window has a token for each thing that the job may tell before the first one
+// it told is received.
+func (r *run) window() chan struct{} {
+	r.opened.Do(func() {
+		r.tokens = make(chan struct{}, maxUntold)
+		for range maxUntold {
+			r.tokens <- struct{}{}
+		}
+	})
+	return r.tokens
 }
 
 // start registers a run; if there is one, that one will look again when it is
@@ -45,7 +51,7 @@ func (j *jobs) start(k store.Key, cancel context.CancelCauseFunc) *run {
 		before.again = true
 		return nil
 	}
-	r := newRun(cancel)
+	r := &run{cancel: cancel}
 	j.running[k] = r
 	return r
 }
@@ -77,6 +83,7 @@ func (j *jobs) end(k store.Key) (again, urgent bool) {
 	defer j.mu.Unlock()
 	r := j.running[k]
 	delete(j.running, k)
+	delete(j.hands, k)
 	return r.again, r.urgent
 }
 

@@ -21,21 +21,42 @@ type step struct {
 	now  time.Time
 	x    store.Exchange
 	set  store.WriteSet
+	// known is what was in hand when the step began, nil if it was read: see inHand.
+	// leaves is what the step itself leaves in hand.
+	known, leaves *inHand
 	// opening is the exchange's opening act, read when it is first needed.
 	opening *envelope.Envelope
 	// mail is what brought the message that the step takes.
 	mail Mail
 	// award is the award that this very step takes.
 	award *envelope.Envelope
-	// after runs once the step is committed.
-	after []func()
-	ended bool
+	// letters are the messages that it logs, after is what else follows once it is
+	// committed.
+	letters []letter
+	after   []func()
+	// starts: the step calls for work on the opening act.
+	starts bool
+	ended  bool
 	// decide: the conversation as a whole may be decided now.
 	decide bool
 	// receipt takes the place of the plain ack: it moved the exchange.
 	receipt *envelope.Envelope
 	// answered takes the place of the handler: the effect was had before.
 	answered *draft
+	// room is where what most steps have stands: a step is one piece of memory.
+	room struct {
+		alone     [1]*step
+		exchanges [1]store.Exchange
+		entries   [2]store.Entry
+		letters   [2]letter
+	}
+}
+
+// newStep is the first of a step of the exchange, as it was read.
+func (h *Host) newStep(now time.Time, x store.Exchange) *step {
+	s := &step{host: h, now: now, x: x}
+	s.set.Exchanges, s.set.Entries, s.letters = s.room.exchanges[:0], s.room.entries[:0], s.room.letters[:0]
+	return s
 }
 
 // errNothing is what a plan returns when there is nothing to commit.
@@ -45,57 +66,82 @@ var errNothing = errors.New("nothing to do")
 // that some other step went through, so only a defect reaches it.
 const maxConflicts = 1000
 
+// alone is the list of this one step.
+func (s *step) alone() []*step {
+	s.room.alone[0] = s
+	return s.room.alone[:]
+}
+
 // step computes and commits one step of the exchange k at the given time. The
 // plan may be run several times; it must have no effects but on its step.
 func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
-	all, err := h.steps(ctx, now, h.reading(ctx, k, now), func(all []*step) error { return plan(all[0]) })
+	return h.stepFrom(ctx, nil, k, now, plan)
+}
+
+// stepFrom is step with what is known of the exchange. Unless what is computed by
+// that is committed, the step is computed again by what is read.
+func (h *Host) stepFrom(ctx context.Context, known *inHand, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
+	begin := func() ([]*step, error) {
+		if known != nil {
+			s := h.newStep(now, known.x)
+			s.known, known = known, nil
+			return s.alone(), nil
+		}
+		x, err := h.store.Exchange(ctx, k)
+		if errors.Is(err, store.ErrNotFound) {
+			x, err = store.Exchange{Key: k, OpenedAt: now}, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
+		}
+		return h.newStep(now, x).alone(), nil
+	}
+	all, err := h.takeSteps(ctx, begin, func(all []*step) error { return plan(all[0]) })
 	if err != nil {
 		return nil, err
 	}
 	return all[0], nil
 }
 
-// reading is how one exchange is read, whether it is there or not.
-func (h *Host) reading(ctx context.Context, k store.Key, now time.Time) func() ([]store.Exchange, error) {
-	return func() ([]store.Exchange, error) {
-		x, err := h.store.Exchange(ctx, k)
-		if errors.Is(err, store.ErrNotFound) {
-			return []store.Exchange{{Key: k, OpenedAt: now}}, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
-		}
-		return []store.Exchange{x}, nil
-	}
-}
-
 // steps computes and commits a step of each of the exchanges together: all are
 // taken or none. They belong to one owner and one conversation.
 func (h *Host) steps(ctx context.Context, now time.Time, read func() ([]store.Exchange, error), plan func([]*step) error) ([]*step, error) {
+	begin := func() ([]*step, error) {
+		exchanges, err := read()
+		all := make([]*step, len(exchanges))
+		for i, x := range exchanges {
+			all[i] = h.newStep(now, x)
+		}
+		return all, err
+	}
+	return h.takeSteps(ctx, begin, plan)
+}
+
+// takeSteps begins, computes and commits steps until nothing came between.
+func (h *Host) takeSteps(ctx context.Context, begin func() ([]*step, error), plan func([]*step) error) ([]*step, error) {
 	var k store.Key
 	for range maxConflicts {
 		if err := h.moving(ctx); err != nil {
 			return nil, err
 		}
-		exchanges, err := read()
-		if err != nil {
+		all, err := begin()
+		if err != nil || len(all) == 0 {
 			return nil, err
 		}
-		if len(exchanges) == 0 {
-			return nil, nil
-		}
-		all := make([]*step, len(exchanges))
-		for i, x := range exchanges {
-			all[i] = &step{host: h, now: now, x: x}
-		}
-		k = exchanges[0].Key
-		if err := plan(all); errors.Is(err, errNothing) {
+		k = all[0].x.Key
+		guessed := all[0].known != nil
+		if err := plan(all); errors.Is(err, errNothing) && guessed {
+			continue
+		} else if errors.Is(err, errNothing) {
 			return all, nil
 		} else if err != nil {
 			return nil, err
 		}
 		err = h.commit(ctx, all)
-		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) {
+		if err != nil {
+			h.jobs.letGo(k)
+		}
+		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrDuplicate) || guessed && errors.Is(err, store.ErrFenced) {
 			continue
 		}
 		if err != nil {
@@ -122,14 +168,23 @@ func (h *Host) commit(ctx context.Context, all []*step) error {
 			return err
 		}
 		set = joined(set, s.set)
+		s.foresee()
 	}
 	// Whoever waits may be gone by now. The steps are taken all the same: were
 	// they given up half-way, what must follow from them would not.
-	ctx = context.WithoutCancel(ctx)
+	ctx = lasting(ctx)
 	if !all[0].party() || !slices.ContainsFunc(all, func(s *step) bool { return s.ended }) {
 		return h.store.Commit(ctx, set)
 	}
 	return h.concluding(ctx, all, set)
+}
+
+// lasting is ctx without its end.
+func lasting(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // joined is both write sets as one.
@@ -159,6 +214,13 @@ func joined(a, b store.WriteSet) store.WriteSet {
 // follow does what must follow once the step is committed.
 func (s *step) follow(ctx context.Context) {
 	k := s.x.Key
+	s.host.jobs.moved(s)
+	for _, l := range s.letters {
+		s.host.letters.keep(l.raw, l.read)
+	}
+	if s.starts && !s.ended {
+		s.host.startJob(k, s.opening, s.now)
+	}
 	for _, f := range s.after {
 		f()
 	}
@@ -170,7 +232,9 @@ func (s *step) follow(ctx context.Context) {
 		s.host.tasks.wake(taskKey(k.Owner, s.x.Task))
 	}
 	s.host.bus.tell(k, nil)
-	s.host.report(ctx, Stepped, k, nil, slog.Int64("version", s.x.Version+1), slog.String("state", string(s.x.State.State)))
+	if s.host.observed(ctx, Stepped) {
+		s.host.report(ctx, Stepped, k, nil, slog.Int64("version", s.x.Version+1), slog.String("state", string(s.x.State.State)))
+	}
 }
 
 // party reports whether the step is one of the initiator of a multi-party
@@ -191,7 +255,7 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 	entry.From, entry.To = before.State, next.State
 	s.log(entry)
 	if e := in.Message(); e != nil {
-		s.after = append(s.after, func() { s.host.letters.keep(entry.Envelope, e.WithoutAuth()) })
+		s.letters = append(s.letters, letter{entry.Envelope, e.WithoutAuth()})
 	}
 	if next.State != before.State && abandoned(next) {
 		if err := s.cascade(ctx); err != nil {
@@ -246,20 +310,12 @@ func (s *step) acknowledge(ctx context.Context, in protocol.Input) error {
 // work starts the handler once the step is committed, unless the step itself
 // ends the exchange.
 func (s *step) work(ctx context.Context) error {
-	k := s.x.Key
 	opening, err := s.open(ctx)
-	if err == nil {
-		err = s.hold(ctx, opening.ID())
-	}
 	if err != nil {
 		return err
 	}
-	s.after = append(s.after, func() {
-		if !s.ended {
-			s.host.startJob(k, opening, s.now)
-		}
-	})
-	return nil
+	s.starts = true
+	return s.hold(ctx, opening.ID())
 }
 
 func (s *step) stop(in protocol.Input) {
@@ -311,9 +367,9 @@ func (s *step) finish(ctx context.Context) error {
 	}
 	k := store.InboxKey{Recipient: x.Owner, Sender: x.Peer, MessageID: x.State.Opening}
 	if !s.accepts(k) {
-		row, err := s.host.store.Inbox(ctx, k)
+		row, err := s.inbox(ctx, k)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("reading the inbox row of %s: %w", k.MessageID, err)
+			return err
 		}
 		if err == nil && row.Status == store.InProgress {
 			s.set.Settle = append(s.set.Settle, store.Settlement{InboxKey: k, Fence: row.Attempt})

@@ -68,7 +68,7 @@ func (m modelAnswer) answer(ctx context.Context, j *job) (result, error) {
 		return result{}, err
 	}
 	t := &turn{job: j, prompt: m.prompt, chat: m.chat, limits: j.agent.limits.withDefaults(), functions: functions, record: record,
-		integrity: envelope.Peer.Min(j.header.Labels.Integrity)}
+		integrity: envelope.Peer.Min(j.act.Header().Labels.Integrity)}
 	if t.spent, err = j.spentBefore(ctx); err != nil {
 		return result{}, err
 	}
@@ -123,7 +123,7 @@ func (t *turn) check(ctx context.Context, r *round) error {
 			return nil
 		}
 		if t.nudges++; t.nudges > t.limits.Nudges {
-			t.job.host.report(ctx, HandlerFailed, t.job.key, failed, slog.String("capability", t.job.header.Capability))
+			t.job.host.report(ctx, HandlerFailed, t.job.key, failed, slog.String("capability", t.job.opening.Capability()))
 			return Fail(envelope.CodePermanent, "check")
 		}
 		c.checked = true

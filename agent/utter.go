@@ -112,27 +112,24 @@ func (s *step) header(ctx context.Context, d draft) (envelope.Header, error) {
 	if err != nil {
 		return envelope.Header{}, err
 	}
-	h := opening.Header()
-	h.Performative, h.Status, h.Error = d.act.Performative, d.act.Status, d.err
-	h.Schema = s.schemaOf(d, opening)
-	h.Sender, h.Receiver, h.Tenant = s.x.Owner, s.x.Peer, authority(s.x.Owner)
+	h := envelope.Header{
+		V: opening.Version(), Performative: d.act.Performative, Status: d.act.Status, Error: d.err,
+		Protocol: opening.Protocol(), Schema: s.schemaOf(d, opening), Capability: opening.Capability(),
+		Sender: s.x.Owner, Receiver: s.x.Peer, Actor: opening.Actor(), Tenant: authority(s.x.Owner),
+		MessageID: d.id, ConversationID: opening.Conversation(), CorrelationID: opening.Correlation(),
+		InReplyTo: s.x.State.Trigger, Seq: s.x.State.Sent + 1, Hop: opening.Hop(),
+		ReplyBy: d.replyBy, IdempotencyKey: d.key, Gather: d.gather, Fence: d.fence, Group: d.group,
+		Labels: envelope.Labels{Integrity: envelope.Peer, Readers: []string{s.x.Peer}},
+	}
 	if s.x.State.Role == protocol.Participant {
 		h.Actor = s.x.Owner
 	}
-	h.MessageID = d.id
 	if h.MessageID == "" {
 		h.MessageID = s.host.seam.id()
 	}
-	h.InReplyTo = s.x.State.Trigger
 	if d.act.Performative == envelope.Cancel || h.InReplyTo == "" {
 		h.InReplyTo = s.x.State.Opening
 	}
-	h.CausationID, h.Provenance = "", nil
-	h.Priority, h.RetryPolicy, h.Signatures, h.Extensions = "", nil, nil, nil
-	h.Seq = s.x.State.Sent + 1
-	h.ReplyBy, h.IdempotencyKey = d.replyBy, d.key
-	h.Gather, h.Fence, h.Group = d.gather, d.fence, d.group
-	h.Labels = envelope.Labels{Integrity: envelope.Peer, Readers: []string{s.x.Peer}}
 	if d.model != nil {
 		h.Provenance = &d.model.provenance
 		h.Labels.Integrity = h.Labels.Integrity.Min(d.model.integrity)
@@ -177,17 +174,25 @@ func (s *step) schemaOf(d draft, opening *envelope.Envelope) string {
 	if d.fence != nil {
 		return protocol.FenceSchema
 	}
-	name, err := protocol.ParseName(opening.Schema())
-	if err != nil {
+	c := guard.Contract{Protocol: opening.Protocol()}
+	if o := s.offered(opening); o != nil {
+		c.Name = o.Name
+	} else if name, err := protocol.ParseName(opening.Schema()); err == nil {
+		c.Name = name
+	} else {
 		return opening.Schema()
 	}
-	if s.x.State.Role == protocol.Participant {
-		if o := s.host.agents[s.x.Owner].lookup(opening.Capability()); o != nil {
-			name = o.Name
-		}
-	}
-	schema, _ := (&guard.Contract{Name: name, Protocol: opening.Protocol()}).Carries(d.act)
+	schema, _ := c.Carries(d.act)
 	return schema
+}
+
+// offered is what the owner answers the opening act with; nil if it does not, or
+// was not asked.
+func (s *step) offered(opening *envelope.Envelope) *offer {
+	if s.x.State.Role != protocol.Participant {
+		return nil
+	}
+	return s.host.agents[s.x.Owner].lookup(opening.Capability())
 }
 
 // seal makes a receipt for e. It has no number and changes no state by itself.

@@ -22,9 +22,9 @@ func (h *Host) startJob(k store.Key, opening *envelope.Envelope, since time.Time
 	}
 	w := waiting{key: k, before: since.Add(putOff(opening.Priority())), inner: h.inner(opening), own: h.owns(opening)}
 	if w.own {
-		w.release = h.holdOwn(k)
+		w.held = h.holdOwn(k)
 	} else {
-		w.release = h.hold(k)
+		w.held = h.hold(k)
 	}
 	h.dispatch.enqueue(w)
 }
@@ -79,7 +79,7 @@ func (h *Host) work(k store.Key, s *seat) {
 
 // retryJob looks again at work that could not be read.
 func (h *Host) retryJob(k store.Key) {
-	h.dispatch.enqueue(waiting{key: k, before: h.seam.now(), release: h.hold(k)})
+	h.dispatch.enqueue(waiting{key: k, before: h.seam.now(), held: h.hold(k)})
 }
 
 // runJob runs the handler of an exchange's phase and concludes it. When the
@@ -99,7 +99,7 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 		cancel(errStop) // before this run could be told
 	}
 	defer h.forsakeStopped(ctx, k)
-	defer h.seam.clock.At(j.header.ReplyBy.Add(guard.Skew), func() { cancel(errLapsed) })() // the timer does it in time, if it can be written
+	defer h.seam.clock.At(j.act.ReplyBy().Add(guard.Skew), func() { cancel(errLapsed) })() // the timer does it in time, if it can be written
 	over, err := j.timeOver(h.running)
 	if err != nil {
 		return nil, err
@@ -151,28 +151,31 @@ func (j *job) makeRoom() {
 	}
 }
 
-// prepare reads what the job needs; it returns no job when nothing is owed.
+// prepare gets what the job needs; it returns no job when nothing is owed.
 func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
-	x, err := h.store.Exchange(ctx, k)
-	if err != nil {
-		return nil, fmt.Errorf("reading the exchange: %w", err)
+	known := h.jobs.inHand(k)
+	if known == nil {
+		x, err := h.store.Exchange(ctx, k)
+		if err != nil {
+			return nil, fmt.Errorf("reading the exchange: %w", err)
+		}
+		known = &inHand{x: x}
 	}
+	x := known.x
 	late, cancelled := !h.seam.now().Before(x.State.ReplyBy), x.State.Cancel != ""
 	if x.State.Done() || !owes(x.State) || late && !cancelled {
 		return nil, nil // another act, or a timer, says what comes of it
 	}
-	opening, err := h.openingOf(ctx, x)
-	if err != nil {
-		return nil, err
+	if known.opening == nil {
+		if err := known.read(ctx, h); err != nil {
+			return nil, err
+		}
 	}
-	row, err := h.store.Inbox(ctx, store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: x.State.Opening})
-	if err != nil {
-		return nil, fmt.Errorf("reading the inbox row: %w", err)
-	}
-	a := h.agents[k.Owner]
+	a, opening, row := h.agents[k.Owner], known.opening, known.row
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Capability()), opening: opening,
-		header: opening.Header(), input: opening.Content(), fence: row.Attempt, runs: row.Runs, held: !row.LeaseUntil.IsZero(),
-		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, silent: x.State.Sent == 0, equals: map[string]int{}}
+		act: opening, input: opening.Content(), fence: row.Attempt, runs: row.Runs, held: !row.LeaseUntil.IsZero(),
+		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, silent: x.State.Sent == 0}
+	var err error
 	if j.about, err = h.aboutWork(ctx, opening); err != nil {
 		return nil, err
 	}
@@ -185,8 +188,7 @@ func (j *job) negotiated(ctx context.Context, x protocol.Exchange) error {
 	take := func(id string) (*envelope.Envelope, error) {
 		e, err := j.host.message(ctx, j.key, store.Received, id)
 		if err == nil {
-			j.header = e.Header()
-			j.header.Capability = x.Capability
+			j.act = e
 		}
 		return e, err
 	}

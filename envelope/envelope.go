@@ -166,6 +166,12 @@ func (e *Envelope) Extension(uri string) (value []byte, ok bool) {
 	return bytes.Clone(x.Value), ok
 }
 
+// Version returns the version of the envelope.
+func (e *Envelope) Version() string { return e.header.V }
+
+// Actor returns on whose behalf the message is.
+func (e *Envelope) Actor() string { return e.header.Actor }
+
 // Auth returns the token, empty if there is none.
 func (e *Envelope) Auth() string { return e.header.Auth }
 

@@ -64,18 +64,18 @@ func Admit(v View, e *envelope.Envelope) error {
 }
 
 func identity(v View, e *envelope.Envelope) *Violation {
-	deny := &Violation{Rule: "identity", Answer: Deny, Code: envelope.CodeAuth}
+	var cause string
 	switch {
 	case v.Caller == "" || v.Caller != e.Sender():
-		deny.Err = errors.New("the sender is not who it says it is")
+		cause = "the sender is not who it says it is"
 	case e.Receiver() != v.Self:
-		deny.Err = errors.New("the message is for another receiver")
+		cause = "the message is for another receiver"
 	case tenant(e.Sender()) != tenant(v.Self):
-		deny.Err = errors.New("the sender belongs to another tenant")
+		cause = "the sender belongs to another tenant"
 	default:
 		return nil
 	}
-	return deny
+	return &Violation{Rule: "identity", Answer: Deny, Code: envelope.CodeAuth, Err: errors.New(cause)}
 }
 
 func tenant(uri string) string {
@@ -140,7 +140,7 @@ func overtaken(x protocol.Exchange, e *envelope.Envelope) bool {
 }
 
 // fences reports whether the message is the fence of a gather.
-func fences(e *envelope.Envelope) bool { return e.Act() == envelope.Inform && e.Header().Fence != nil }
+func fences(e *envelope.Envelope) bool { return e.Act() == envelope.Inform && e.Fences() }
 
 // gathering checks that what a member contributes, and the fence, name the
 // gather that the exchange is part of.
@@ -216,15 +216,13 @@ func opens(v View, e *envelope.Envelope) bool {
 // What a contract net negotiates brings a deadline of its own; nothing else can
 // put off the exchange's.
 func deadline(v View, e *envelope.Envelope) *Violation {
-	late := &Violation{Rule: "deadline", Answer: Reject, Code: envelope.CodeDeadline, Reason: ReasonLate, Pointer: "/reply_by"}
 	by := e.ReplyBy()
 	if v.Exchange == nil {
 		switch {
 		case !opens(v, e):
 			return nil
 		case passed(v.Now, by, 0):
-			late.Answer = Decline
-			return late
+			return late(Decline)
 		}
 		return remote(v, e, Decline)
 	}
@@ -244,9 +242,13 @@ func deadline(v View, e *envelope.Envelope) *Violation {
 		grace = 0
 	}
 	if passed(v.Now, by, grace) {
-		return late
+		return late(Reject)
 	}
 	return nil
+}
+
+func late(a Answer) *Violation {
+	return &Violation{Rule: "deadline", Answer: a, Code: envelope.CodeDeadline, Reason: ReasonLate, Pointer: "/reply_by"}
 }
 
 // remote refuses a deadline that lies too far ahead: whoever sets it would hold

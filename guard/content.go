@@ -35,19 +35,16 @@ func content(v View, e *envelope.Envelope) *Violation {
 }
 
 func contentFault(v View, e *envelope.Envelope) *Violation {
-	fixed := map[envelope.Performative]string{
-		envelope.Agree:   protocol.AgreeSchema,
-		envelope.Refuse:  protocol.RefusalSchema,
-		envelope.Failure: protocol.FailureSchema,
-		envelope.Cancel:  protocol.CancelSchema,
-	}
-	if want, ok := fixed[e.Act()]; ok {
-		return empty(e, want)
-	}
-	if e.Act() == envelope.Inform && e.Status() == envelope.Cancelled {
+	switch {
+	case e.Act() == envelope.Agree:
+		return empty(e, protocol.AgreeSchema)
+	case e.Act() == envelope.Refuse:
+		return empty(e, protocol.RefusalSchema)
+	case e.Act() == envelope.Failure:
+		return empty(e, protocol.FailureSchema)
+	case e.Act() == envelope.Cancel, e.Act() == envelope.Inform && e.Status() == envelope.Cancelled:
 		return empty(e, protocol.CancelSchema)
-	}
-	if e.Fences() {
+	case e.Fences():
 		return match(e, fenceNote().own, fenceNote().newer, protocol.FenceSchema)
 	}
 	capability := e.Capability()
@@ -113,18 +110,21 @@ func match(e *envelope.Envelope, s, lenient *schema.Schema, name string) *Violat
 // compatible reports whether content of schema got can be read as schema ours:
 // same path and major version; newer says that its minor version is higher.
 func compatible(got, ours string) (newer, ok bool) {
-	gotMajor, gotMinor := version(got)
-	major, minor := version(ours)
-	return gotMinor > minor, gotMajor == major
+	gotPath, gotMajor, gotMinor := version(got)
+	path, major, minor := version(ours)
+	return gotMinor > minor, gotPath == path && gotMajor == major
 }
 
-// version splits the minor number off a schema name; without one it is 0. The
-// shape of an envelope bounds both numbers to six digits.
-func version(schema string) (major string, minor int) {
+// version splits a schema name into its path and the two numbers of its version;
+// without the minor one it is 0. The shape of an envelope bounds both numbers to
+// six digits.
+func version(schema string) (path, major string, minor int) {
 	path, number, _ := strings.Cut(schema, "/v")
-	number, m, _ := strings.Cut(number, ".")
-	minor, _ = strconv.Atoi(m)
-	return path + "/v" + number, minor
+	major, m, ok := strings.Cut(number, ".")
+	if ok {
+		minor, _ = strconv.Atoi(m)
+	}
+	return path, major, minor
 }
 
 // terminal reports whether the act would end the exchange.

@@ -169,14 +169,7 @@ func (t *Table) Judge(x Exchange, on Event) *Violation {
 }
 
 // hears reports whether any state of the table has a row for the event.
-func hears(table *Table, on Event) bool {
-	for _, r := range table.rows {
-		if r.On == on {
-			return true
-		}
-	}
-	return false
-}
+func hears(table *Table, on Event) bool { return table.heard[on] }
 
 // Void ends the exchange over a terminal act of the peer whose content cannot
 // be used: it failed, and told says why. The act's number is consumed.

@@ -26,7 +26,7 @@ func versions(list []Name) string {
 	}
 	texts := make([]string, len(list))
 	for i, n := range list {
-		texts[i] = n.version()[1:]
+		texts[i] = "v" + n.number()
 	}
 	return strings.Join(texts, ", ")
 }

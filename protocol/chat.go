@@ -15,4 +15,6 @@ const ChatName = "parley.chat/v1"
 
 // Chat is that contract. Talking may lead to effects, so it is a request; its
 // key follows from the message.
-func Chat() Contract[Said, Said] { return Request[Said, Said](ChatName) }
+func Chat() Contract[Said, Said] { return chat }
+
+var chat = Request[Said, Said](ChatName)

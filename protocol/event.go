@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/parley-agents/parley/envelope"
 )
@@ -14,11 +15,11 @@ import (
 type Event string
 
 // Sending is the event of sending e.
-func Sending(e *envelope.Envelope) Event { return Event("!" + word(e)) }
+func Sending(e *envelope.Envelope) Event { return eventsOf(word(e)).sent }
 
 // Receiving is the event of receiving e. A nack counts as an event only when
 // it is final and answers the opening act; see Nacked.
-func Receiving(e *envelope.Envelope) Event { return Event("?" + word(e)) }
+func Receiving(e *envelope.Envelope) Event { return eventsOf(word(e)).received }
 
 // The events of receipts that end an exchange by refusing its opening act.
 const (
@@ -38,6 +39,27 @@ func word(e *envelope.Envelope) string {
 	return Utterance{Performative: e.Act(), Status: e.Status()}.word()
 }
 
+// bothWays are the events of sending and of receiving the same thing.
+type bothWays struct{ sent, received Event }
+
+// known are the events of all that can be sent, by its word.
+var known = sync.OnceValue(func() map[string]bothWays {
+	words := []string{fence, "inform~", "inform.c"}
+	for _, p := range envelope.Performatives() {
+		words = append(words, string(p))
+	}
+	for _, r := range envelope.Receipts() {
+		words = append(words, string(r))
+	}
+	all := make(map[string]bothWays, len(words))
+	for _, w := range words {
+		all[w] = bothWays{Event("!" + w), Event("?" + w)}
+	}
+	return all
+})
+
+func eventsOf(word string) bothWays { return known()[word] }
+
 const (
 	fence        = "fence"
 	fenced Event = "?" + fence
@@ -50,6 +72,9 @@ type Utterance struct {
 	Performative envelope.Performative
 	Status       envelope.Status
 }
+
+// sent is the event of sending it.
+func (u Utterance) sent() Event { return eventsOf(u.word()).sent }
 
 func (u Utterance) word() string {
 	switch {

@@ -111,7 +111,13 @@ func (x Exchange) Moves() []Utterance {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(p.Moves(x.Role, x.State), func(u Utterance) bool { return x.spent(Event("!" + u.word())) })
+	return slices.DeleteFunc(p.Moves(x.Role, x.State), func(u Utterance) bool { return x.spent(u.sent()) })
+}
+
+// May reports whether u is one of Moves.
+func (x Exchange) May(u Utterance) bool {
+	p, err := Lookup(x.Protocol)
+	return err == nil && slices.Contains(p.Table(x.Role).moves[x.State], u) && !x.spent(u.sent())
 }
 
 // spent reports whether the event is a cfp for which no round is left.
@@ -142,8 +148,9 @@ func (x Exchange) settling() bool {
 	return x.State == cancelling || x.State == stopping || x.State == stopped || x.State == ackit
 }
 
-// clone is a copy whose slices Advance may append to.
+// clone is a copy whose slices Advance may append to: it never writes over what
+// is in them.
 func (x Exchange) clone() Exchange {
-	x.Asked = slices.Clone(x.Asked)
+	x.Asked = slices.Clip(x.Asked)
 	return x
 }

@@ -52,18 +52,19 @@ func ParseName(s string) (Name, error) {
 	return n, nil
 }
 
-func (n Name) version() string {
+// number is the version without its mark.
+func (n Name) number() string {
 	if n.Minor == 0 {
-		return fmt.Sprintf("/v%d", n.Major)
+		return strconv.Itoa(n.Major)
 	}
-	return fmt.Sprintf("/v%d.%d", n.Major, n.Minor)
+	return strconv.Itoa(n.Major) + "." + strconv.Itoa(n.Minor)
 }
 
 // String is the canonical form of the name.
-func (n Name) String() string { return n.Path + n.version() }
+func (n Name) String() string { return n.Path + "/v" + n.number() }
 
 // Capability is the URI that envelopes and cards carry, "urn:cap:" + name.
-func (n Name) Capability() string { return "urn:cap:" + n.String() }
+func (n Name) Capability() string { return "urn:cap:" + n.Path + "/v" + n.number() }
 
 // Input is the name of the schema of what the contract takes.
 func (n Name) Input() string { return n.String() }
@@ -83,7 +84,7 @@ func (n Name) Item() string { return n.schema("item") }
 // Contribution is the name of the schema of what a member gives to a gather.
 func (n Name) Contribution() string { return n.schema("contribution") }
 
-func (n Name) schema(kind string) string { return n.Path + "." + kind + n.version() }
+func (n Name) schema(kind string) string { return n.Path + "." + kind + "/v" + n.number() }
 
 // Short is the last word of the path: the verb.
 func (n Name) Short() string { return n.Path[strings.LastIndexByte(n.Path, '.')+1:] }

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/parley-agents/parley/envelope"
@@ -46,7 +47,7 @@ func (p *Protocol) RuntimeAgrees() bool { return p.runtimeAgrees }
 
 // Opens reports whether the performative may open an exchange of the protocol.
 func (p *Protocol) Opens(a envelope.Performative) bool {
-	_, ok := p.initiator.Next(Start, Event("!"+string(a)))
+	_, ok := p.initiator.Next(Start, eventsOf(string(a)).sent)
 	return ok
 }
 
@@ -60,6 +61,8 @@ var shipped = sync.OnceValue(func() []*Protocol {
 		if err != nil {
 			panic(fmt.Sprintf("protocol %s, participant: %v", name, err))
 		}
+		i.decide(runtimeAgrees)
+		p.decide(runtimeAgrees)
 		return &Protocol{Name: name, initiator: i, participant: p, runtimeAgrees: runtimeAgrees}
 	}
 	return []*Protocol{
@@ -99,22 +102,4 @@ func (e *UnsupportedError) Error() string {
 // minus agree itself where it is the runtime's. Receipts and the fence are
 // always the runtime's. In a contract net a further cfp is listed wherever the
 // table has one; Exchange.Moves knows whether a round is left.
-func (p *Protocol) Moves(r Role, s State) []Utterance {
-	table := p.Table(r)
-	var moves []Utterance
-	seen := map[Utterance]bool{}
-	add := func(list []Utterance) {
-		for _, u := range list {
-			if p.runtimeAgrees && u.Performative == envelope.Agree || seen[u] {
-				continue
-			}
-			seen[u] = true
-			moves = append(moves, u)
-		}
-	}
-	add(table.Sends(s))
-	if agreed, ok := table.Next(s, "!agree"); ok && p.runtimeAgrees {
-		add(table.Sends(agreed))
-	}
-	return moves
-}
+func (p *Protocol) Moves(r Role, s State) []Utterance { return slices.Clone(p.Table(r).moves[s]) }

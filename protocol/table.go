@@ -54,6 +54,10 @@ type Row struct {
 type Table struct {
 	rows []Row
 	next map[State]map[Event]State
+	// heard are the events that some state has a row for; sends are the acts that
+	// each state may send, moves those of them that somebody decides on.
+	heard        map[Event]bool
+	sends, moves map[State][]Utterance
 }
 
 // The forms of a table's two columns.
@@ -67,7 +71,7 @@ var (
 // parseTable reads a table written as the documentation writes it: a line per
 // state, "state | event→next, event→next". A terminal state has no line.
 func parseTable(text string) (*Table, error) {
-	t := &Table{next: map[State]map[Event]State{}}
+	t := &Table{next: map[State]map[Event]State{}, heard: map[Event]bool{}, sends: map[State][]Utterance{}, moves: map[State][]Utterance{}}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -96,6 +100,10 @@ func parseTable(text string) (*Table, error) {
 			}
 			t.next[state][row.On] = row.To
 			t.rows = append(t.rows, row)
+			t.heard[row.On] = true
+			if act, ok := row.sends(); ok {
+				t.sends[state] = append(t.sends[state], act)
+			}
 		}
 	}
 	if t.next[Start] == nil {
@@ -119,16 +127,31 @@ func (t *Table) Next(from State, on Event) (to State, ok bool) {
 	return to, ok
 }
 
+// sends is the act that the row sends; ok is false if it is about anything else.
+// The receipt not-understood is not an act.
+func (r Row) sends() (act Utterance, ok bool) {
+	if !r.On.Sends() {
+		return act, false
+	}
+	act = utterance(string(r.On[1:]))
+	return act, slices.Contains(envelope.Performatives(), act.Performative)
+}
+
 // Sends lists the acts that the table's role may send in the state, in the
 // table's order. The receipt not-understood is not an act and is left out.
-func (t *Table) Sends(from State) []Utterance {
-	var list []Utterance
-	for _, r := range t.rows {
-		if r.From == from && r.On.Sends() {
-			if u := utterance(string(r.On[1:])); slices.Contains(envelope.Performatives(), u.Performative) {
-				list = append(list, u)
+func (t *Table) Sends(from State) []Utterance { return slices.Clone(t.sends[from]) }
+
+// decide fills in the moves of each state: see Protocol.Moves.
+func (t *Table) decide(runtimeAgrees bool) {
+	for state := range t.next {
+		may := t.sends[state]
+		if agreed, ok := t.Next(state, "!agree"); ok && runtimeAgrees {
+			may = slices.Concat(may, t.sends[agreed])
+		}
+		for _, u := range may {
+			if (!runtimeAgrees || u.Performative != envelope.Agree) && !slices.Contains(t.moves[state], u) {
+				t.moves[state] = append(t.moves[state], u)
 			}
 		}
 	}
-	return list
 }

@@ -201,8 +201,12 @@ func TestAFurtherCallIsOfferedWhileARoundIsLeft(t *testing.T) {
 }
 
 func TestWhereAgreeIsADecisionItIsAMove(t *testing.T) {
-	p := *mustLookup(t, RequestV1)
-	p.runtimeAgrees = false
+	table, err := parseTable(requestParticipant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.decide(false)
+	p := Protocol{participant: table}
 	want := []Utterance{{Performative: envelope.Agree}, {Performative: envelope.Refuse}}
 	if got := p.Moves(Participant, "received"); !slices.Equal(got, want) {
 		t.Errorf("%v", got)

@@ -2,44 +2,77 @@ package protocol
 
 import "time"
 
+// Alarm is a timer that runs, and when it is due.
+type Alarm struct {
+	Timer Timer
+	At    time.Time
+}
+
+// MaxAlarms is how many timers can run at once.
+const MaxAlarms = len(allTimers{})
+
 // Timers are the timers that run in the exchange's present state, by when
 // each is due. They follow from the exchange alone, so a store that writes
 // them beside it can never hold one that belongs to a state left behind.
 func (x Exchange) Timers() map[Timer]time.Time {
-	p, err := Lookup(x.Protocol)
-	if err != nil || x.Done() {
+	if _, err := Lookup(x.Protocol); err != nil || x.Done() {
 		return nil
 	}
 	due := map[Timer]time.Time{}
-	run := func(t Timer, at time.Time) {
-		if !at.IsZero() {
-			due[t] = at
-		}
-	}
-	table := p.Table(x.Role)
-	rows := false
-	for _, t := range timers() {
-		if _, row := table.Next(x.State, t.Firing()); row {
-			rows = true
-			run(t, x.due(t))
-		}
-	}
-	switch {
-	case x.Role == Participant && (x.State == cancelling || x.State == stopping):
-		run(TimerCancelBy, x.CancelBy)
-	case x.Role == Participant && p.runtimeAgrees:
-		if _, agrees := table.Next(x.State, "!agree"); agrees {
-			run(TimerAgree, x.AgreeBy)
-		}
-	case x.Role == Initiator && !rows:
-		t := implied(table, x)
-		run(t, x.due(t))
+	for _, a := range x.AppendAlarms(nil) {
+		due[a.Timer] = a.At
 	}
 	return due
 }
 
-func timers() [6]Timer {
-	return [...]Timer{TimerReplyBy, TimerCancelBy, TimerGrace, TimerLease, TimerGatherBy, TimerAckBy}
+// AppendAlarms appends what Timers has to a list, in the order of the names.
+func (x Exchange) AppendAlarms(list []Alarm) []Alarm {
+	p, err := Lookup(x.Protocol)
+	if err != nil || x.Done() {
+		return list
+	}
+	table := p.Table(x.Role)
+	rows := false
+	for _, t := range timers() {
+		_, row := table.Next(x.State, t.Firing())
+		rows = rows || row
+		if row || x.unwritten(p, table) == t {
+			list = x.appendAlarm(list, t)
+		}
+	}
+	if x.Role == Initiator && !rows {
+		list = x.appendAlarm(list, implied(table, x))
+	}
+	return list
+}
+
+func (x Exchange) appendAlarm(list []Alarm, t Timer) []Alarm {
+	if at := x.due(t); !at.IsZero() {
+		return append(list, Alarm{t, at})
+	}
+	return list
+}
+
+// unwritten is the timer of a participant's state that has no row in the table,
+// "" if none.
+func (x Exchange) unwritten(p *Protocol, table *Table) Timer {
+	if x.Role != Participant {
+		return ""
+	}
+	if x.State == cancelling || x.State == stopping {
+		return TimerCancelBy
+	}
+	if _, agrees := table.Next(x.State, "!agree"); agrees && p.runtimeAgrees {
+		return TimerAgree
+	}
+	return ""
+}
+
+type allTimers [7]Timer
+
+// timers are all of them, in the order of their names.
+func timers() allTimers {
+	return allTimers{TimerAckBy, TimerAgree, TimerCancelBy, TimerGatherBy, TimerGrace, TimerLease, TimerReplyBy}
 }
 
 // implied is the timer of an initiator's state that has none in the table: a
@@ -62,6 +95,8 @@ func (x Exchange) due(t Timer) time.Time {
 	switch t {
 	case TimerReplyBy, TimerGatherBy:
 		return x.ReplyBy
+	case TimerAgree:
+		return x.AgreeBy
 	case TimerGrace:
 		return after(x.ReplyBy, Grace)
 	case TimerCancelBy:
