@@ -10,7 +10,7 @@ import (
 // EncodeResult is the JSON-RPC answer with a result, on one line: the body of a
 // response, or the data of one event of a stream. The id is the request's.
 func EncodeResult(id json.RawMessage, result Object) []byte {
-	c := codec{writing: true, out: make([]byte, 0, 512)}
+	c := codec{writing: true, out: make([]byte, 0, 1024)}
 	c.out = append(appendRaw(append(c.out, `{"jsonrpc":"2.0","id":`...), id), `,"result":`...)
 	c.write(result)
 	return append(c.out, '}')
@@ -35,8 +35,7 @@ func DecodeAnswer(body []byte, id string, into Object) error {
 	}
 	text := trim(bytes.Clone(body))
 	var a rpcAnswer
-	var c codec
-	if err := c.decode(text, &a); err != nil {
+	if err := newReader().decode(text, &a); err != nil {
 		return asAnswer(err)
 	}
 	if a.version != "2.0" {
@@ -52,7 +51,8 @@ func DecodeAnswer(body []byte, id string, into Object) error {
 	case a.fault != nil:
 		return a.fault.read()
 	}
-	c = codec{path: []step{{"result", -1}}}
+	c := newReader()
+	c.enter(step{"result", -1})
 	return asAnswer(c.decode(a.result, into))
 }
 
