@@ -60,7 +60,8 @@ func (m Metadata) append(out []byte) []byte {
 }
 
 func readMetadata(object []byte) Metadata {
-	members := appendMembers(nil, object)
+	var room [8]member
+	members := appendMembers(room[:0], object)
 	m := make(Metadata, len(members))
 	for _, x := range members {
 		m[string(x.name)] = x.value
