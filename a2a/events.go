@@ -205,9 +205,9 @@ func (st *stream) tell(s said) {
 		st.send(wire.StreamResponse{ArtifactUpdate: &wire.ArtifactUpdate{TaskID: st.x.Task, ContextID: st.x.Correlation,
 			Artifact: *s.artifact, LastChunk: true}})
 	}
-	if s.status != nil {
+	if s.moved {
 		st.came = s.status.State.Interrupted()
-		st.send(wire.StreamResponse{StatusUpdate: &wire.StatusUpdate{TaskID: st.x.Task, ContextID: st.x.Correlation, Status: *s.status}})
+		st.send(wire.StreamResponse{StatusUpdate: &wire.StatusUpdate{TaskID: st.x.Task, ContextID: st.x.Correlation, Status: s.status}})
 	}
 }
 

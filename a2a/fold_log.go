@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"context"
+	"slices"
 
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
@@ -98,12 +99,11 @@ func (t *track) fill(ctx context.Context, l *logReader) error {
 			return err
 		}
 		l.more = len(page) == logPage
-		for _, e := range page {
-			l.last = e.Index
-			if e.Peer == t.peer { // others may have exchanges of their own in the conversation
-				l.waiting = append(l.waiting, e)
-			}
+		if len(page) > 0 {
+			l.last = page[len(page)-1].Index
 		}
+		// Others may have exchanges of their own in the conversation.
+		l.waiting = slices.DeleteFunc(page, func(e store.Entry) bool { return e.Peer != t.peer })
 	}
 	return nil
 }

@@ -31,12 +31,16 @@ func (s *service) SendMessage(ctx context.Context, c wire.Call, r *wire.SendMess
 	if err != nil {
 		return nil, err
 	}
+	var asked []store.Exchange
 	if blocking {
-		if t.x, err = s.await(ctx, t.x, settled); err != nil {
-			return nil, err
-		}
+		t.x, asked, err = s.await(ctx, t.x, settled)
+	} else {
+		t.x, asked, err = s.again(ctx, t.x)
 	}
-	task, err := s.snapshot(ctx, t.x, shown{history: r.Configuration.HistoryLength, artifacts: true, reader: t.x.Peer, parley: t.parley})
+	if err != nil {
+		return nil, err
+	}
+	task, err := s.snapshot(ctx, t.x, asked, shown{history: r.Configuration.HistoryLength, artifacts: true, reader: t.x.Peer, parley: t.parley})
 	if err != nil {
 		return nil, err
 	}
@@ -98,14 +102,14 @@ func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequ
 func settled(state wire.TaskState) bool { return state.Terminal() || state.Interrupted() }
 
 // await waits until the task stands where enough says that it is enough, ctx ends,
-// or nobody is there any more to move it or to answer.
-func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.TaskState) bool) (store.Exchange, error) {
+// or nobody is there any more to move it or to answer. It returns what again does.
+func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.TaskState) bool) (store.Exchange, []store.Exchange, error) {
 	for {
 		moved, release := s.host.Follow(x.Owner, x.Task)
 		now, asked, err := s.again(ctx, x)
 		if err != nil || enough(stateOf(now, asked)) {
 			release()
-			return now, err
+			return now, asked, err
 		}
 		select {
 		case <-moved:
@@ -118,7 +122,7 @@ func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.
 		}
 		release()
 		if err != nil {
-			return now, err
+			return now, asked, err
 		}
 	}
 }
