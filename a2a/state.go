@@ -18,7 +18,8 @@ import (
 // its time takes the place of the first six bytes: names that are made at about the
 // same time are near each other in an index.
 func taskID(conversation, participant string) string {
-	sum := sha256.Sum256([]byte(conversation + "\x00" + participant))
+	var room [128]byte
+	sum := sha256.Sum256(append(append(append(room[:0], conversation...), 0), participant...))
 	if time, ok := born(conversation); ok {
 		copy(sum[:], time[:])
 	}
