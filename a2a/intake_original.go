@@ -78,6 +78,17 @@ func unkept(field string, err error) error {
 // same reports whether the other message is this one.
 func (o *original) same(other original) bool { return o.Digest == other.Digest }
 
+// encode writes it as the value of an extension.
+func (o *original) encode() json.RawMessage {
+	out := make([]byte, 0, len(o.Message)+128)
+	out = append(append(out, `{"digest":"`...), o.Digest...)
+	out = append(append(out, `","message":`...), o.Message...)
+	if o.Outside {
+		out = append(out, `,"outside":true`...)
+	}
+	return append(out, '}')
+}
+
 // keptIn is the foreign message that an envelope was made of, nil if it was made
 // of none.
 func keptIn(e *envelope.Envelope) (*original, error) {
