@@ -36,8 +36,8 @@ type fold struct {
 }
 
 // newFold begins before the first entry.
-func (s *service) newFold(x store.Exchange, o shown) *fold {
-	f := &fold{host: s.host, show: s.show, x: x, reader: o.reader, parley: o.parley, state: protocol.Start}
+func (s *service) newFold(x store.Exchange, o shown) fold {
+	f := fold{host: s.host, show: s.show, x: x, reader: o.reader, parley: o.parley, state: protocol.Start}
 	f.told = f.now()
 	return f
 }

@@ -38,7 +38,8 @@ func (s *service) snapshotNow(ctx context.Context, x store.Exchange, o shown) (*
 // snapshot is the task as it stands, of which x and the questions about it were
 // just read. It is the reader's own: nothing of it changes later.
 func (s *service) snapshot(ctx context.Context, x store.Exchange, asked []store.Exchange, o shown) (*wire.Task, error) {
-	return s.picture(ctx, x, asked, o, s.newFold(x, o), newTrack(s.host.Store(), x, 0))
+	f := s.newFold(x, o)
+	return s.picture(ctx, x, asked, o, &f, newTrack(s.host.Store(), x, 0))
 }
 
 // picture takes the fold from the beginning of the log to its end.
