@@ -76,8 +76,8 @@ type step struct {
 func newReader() *codec {
 	r := &struct {
 		codec
-		members [12]member
-		steps   [6]step
+		members [8]member
+		steps   [4]step
 	}{}
 	r.stack, r.path = r.members[:0], r.steps[:0]
 	return &r.codec
