@@ -108,7 +108,7 @@ func readOriginal(raw []byte) (*original, error) {
 	for _, m := range members {
 		switch m.Name {
 		case "digest":
-			o.Digest = strings.Trim(string(m.Value), `"`)
+			o.Digest = strings.Trim(string(m.Value), `"`) // hex has no escapes
 		case "message":
 			o.Message = m.Value
 		case "outside":

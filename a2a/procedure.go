@@ -18,9 +18,11 @@ type procedure struct {
 	request func() wire.Object
 	do      func(ctx context.Context, s wire.Service, c wire.Call, request wire.Object) (wire.Object, error)
 	stream  func(ctx context.Context, s wire.Service, c wire.Call, request wire.Object) (events, error)
-	// needs is the capability that the agent must have.
-	needs func(request wire.Object, c wire.Capabilities) error
+	needs   need
 }
+
+// need checks that the agent has the capability that a request needs.
+type need = func(request wire.Object, c wire.Capabilities) error
 
 // procedures are those of all operations.
 func procedures() map[wire.Method]procedure {
@@ -49,9 +51,7 @@ func newOf[T any, P object[T]]() wire.Object { return P(new(T)) }
 
 type call[R, A any] = func(wire.Service, context.Context, wire.Call, *R) (A, error)
 
-type needs = func(wire.Object, wire.Capabilities) error
-
-func plain[R, A any, PR object[R], PA object[A]](m call[R, *A], needs needs) procedure {
+func plain[R, A any, PR object[R], PA object[A]](m call[R, *A], needs need) procedure {
 	do := func(ctx context.Context, s wire.Service, c wire.Call, request wire.Object) (wire.Object, error) {
 		a, err := m(s, ctx, c, request.(PR))
 		if err != nil {
@@ -62,7 +62,7 @@ func plain[R, A any, PR object[R], PA object[A]](m call[R, *A], needs needs) pro
 	return procedure{request: newOf[R, PR], do: do, needs: needs}
 }
 
-func streamed[R any, PR object[R]](m call[R, events], needs needs) procedure {
+func streamed[R any, PR object[R]](m call[R, events], needs need) procedure {
 	stream := func(ctx context.Context, s wire.Service, c wire.Call, request wire.Object) (events, error) {
 		return m(s, ctx, c, request.(PR))
 	}
@@ -104,7 +104,7 @@ func needPushFor(request wire.Object, c wire.Capabilities) error {
 	return needPush(request, c)
 }
 
-func both(a, b needs) needs {
+func both(a, b need) need {
 	return func(request wire.Object, c wire.Capabilities) error {
 		if err := a(request, c); err != nil {
 			return err
