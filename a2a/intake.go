@@ -26,12 +26,18 @@ type taken struct {
 // and, unless the client wants to know at once, the task has ended or waits for
 // its client.
 func (s *service) SendMessage(ctx context.Context, c wire.Call, r *wire.SendMessageRequest) (*wire.SendMessageResponse, error) {
-	blocking := !r.Configuration.ReturnImmediately
-	t, err := s.take(ctx, c, r, blocking)
+	t, err := s.take(ctx, c, r, !r.Configuration.ReturnImmediately)
 	if err != nil {
 		return nil, err
 	}
+	return s.outcome(ctx, r, t)
+}
+
+// outcome is what the client is told of a message that was taken.
+func (s *service) outcome(ctx context.Context, r *wire.SendMessageRequest, t taken) (*wire.SendMessageResponse, error) {
+	blocking := !r.Configuration.ReturnImmediately
 	var asked []store.Exchange
+	var err error
 	if blocking {
 		t.x, asked, err = s.await(ctx, t.x, settled)
 	} else {
@@ -78,15 +84,13 @@ func (s *service) SendStreamingMessage(ctx context.Context, c wire.Call, r *wire
 
 // take takes the message of a request, once: the same message again finds what
 // became of it the first time.
-func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequest, blocking bool) (taken, error) {
+func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequest, blocking bool) (t taken, err error) {
 	if r.Message.Role != wire.User {
 		return taken{}, &wire.Error{Kind: wire.InvalidParams, Field: "message.role", Message: "must be ROLE_USER"}
 	}
 	if err := s.checkPush(&r.Message, r.Configuration.PushConfig); err != nil {
 		return taken{}, err
 	}
-	var t taken
-	var err error
 	if carriesEnvelope(r.Message.Metadata) {
 		t, err = s.takeEnvelope(ctx, c, &r.Message)
 	} else {
