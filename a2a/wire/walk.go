@@ -121,8 +121,17 @@ func textOf(quoted []byte) []byte {
 func appendString(out []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	out = append(out, '"')
+	written := 0
 	for i := 0; i < len(s); {
-		c := s[i]
+		c, size := s[i], 1
+		if c >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(s[i:])
+		}
+		if size > 1 || c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i += size
+			continue
+		}
+		out = append(out, s[written:i]...)
 		switch {
 		case c == '"' || c == '\\':
 			out = append(out, '\\', c)
@@ -134,17 +143,13 @@ func appendString(out []byte, s string) []byte {
 			out = append(out, '\\', 't')
 		case c < 0x20:
 			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		case c < utf8.RuneSelf:
-			out = append(out, c)
 		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			out = utf8.AppendRune(out, r)
-			i += size
-			continue
+			out = utf8.AppendRune(out, utf8.RuneError)
 		}
 		i++
+		written = i
 	}
-	return append(out, '"')
+	return append(append(out, s[written:]...), '"')
 }
 
 // appendRaw writes a JSON text on one line. Line ends can only stand between
