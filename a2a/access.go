@@ -53,7 +53,7 @@ func (s *Server) authenticate(r *http.Request, agent string) (Access, error) {
 	case !a.Loopback && !s.cfg.AllowAnonymous:
 		return a, wire.Errorf(wire.PermissionDenied, "only callers of its own machine are served here")
 	}
-	a.Caller = "agent://" + s.authority + "/" + anonymous
+	a.Caller = s.unknown
 	return a, nil
 }
 

@@ -23,19 +23,19 @@ type binding interface {
 	faultEvent() string
 }
 
-// jsonRPC answers the request with the id.
-type jsonRPC struct{ id json.RawMessage }
+// jsonRPC answers the request with the id, null while that is not known.
+type jsonRPC struct{ id *json.RawMessage }
 
 func (jsonRPC) mediaType() string              { return wire.RPCType }
-func (b jsonRPC) result(o wire.Object) []byte  { return wire.EncodeResult(b.id, o) }
-func (b jsonRPC) failure(e *wire.Error) []byte { return wire.EncodeError(b.id, e) }
+func (b jsonRPC) result(o wire.Object) []byte  { return wire.EncodeResult(*b.id, o) }
+func (b jsonRPC) failure(e *wire.Error) []byte { return wire.EncodeError(*b.id, e) }
 func (jsonRPC) status(e *wire.Error) int       { return e.Kind.RPCStatus() }
 func (jsonRPC) faultEvent() string             { return "" }
 
-// restful answers in the media type that the client reads.
-type restful struct{ media string }
+// restful answers the request in the media type that its client reads.
+type restful struct{ r *http.Request }
 
-func (b restful) mediaType() string         { return b.media }
+func (b restful) mediaType() string         { return readable(b.r) }
 func (restful) result(o wire.Object) []byte { return wire.Encode(o) }
 func (restful) status(e *wire.Error) int    { return e.Kind.HTTPStatus() }
 func (restful) faultEvent() string          { return "error" }

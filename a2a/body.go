@@ -1,8 +1,8 @@
 package a2a
 
 import (
+	"bytes"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"time"
@@ -13,11 +13,22 @@ import (
 // isJSON refuses a body that does not say that it is one of ours. No form of a
 // web page can say so.
 func (v *visit) isJSON() error {
-	t, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
-	if err != nil || t != wire.RPCType && t != wire.ContentType {
+	if t := mediaTypeOf(v.r.Header.Get("Content-Type")); t != wire.RPCType && t != wire.ContentType {
 		return wire.Errorf(wire.ContentTypeNotSupported, "the body must be %s or %s", wire.RPCType, wire.ContentType)
 	}
 	return nil
+}
+
+// mediaTypeOf is the media type that a header names, "" if it names none.
+func mediaTypeOf(header string) string {
+	if header == wire.RPCType || header == wire.ContentType {
+		return header
+	}
+	t, _, err := mime.ParseMediaType(header)
+	if err != nil {
+		return ""
+	}
+	return t
 }
 
 // expectBody gives a body its time to come: also one that nobody will read, which
@@ -29,6 +40,10 @@ func (v *visit) expectBody() {
 	}
 }
 
+// readAhead is how much room a body gets at once that says how long it is:
+// nobody holds more by a promise.
+const readAhead = 64 << 10
+
 // body reads the request's body. One that is too large is refused before it is
 // read, if it says how long it is, and its connection is not used again.
 func (v *visit) body() ([]byte, bool) {
@@ -36,7 +51,9 @@ func (v *visit) body() ([]byte, bool) {
 		v.refuseBody()
 		return nil, false
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(v.w.ResponseWriter, v.r.Body, v.cfg.MaxBody))
+	var data bytes.Buffer
+	data.Grow(int(min(max(v.r.ContentLength, 0), readAhead)) + bytes.MinRead)
+	_, err := data.ReadFrom(http.MaxBytesReader(v.w.ResponseWriter, v.r.Body, v.cfg.MaxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		v.refuseBody()
 		return nil, false
@@ -47,7 +64,7 @@ func (v *visit) body() ([]byte, bool) {
 		return nil, false
 	}
 	_ = v.w.control.SetReadDeadline(time.Time{})
-	return data, true
+	return data.Bytes(), true
 }
 
 func (v *visit) refuseBody() {

@@ -65,7 +65,7 @@ type stream struct {
 	yield   func(wire.Event, error) bool
 
 	track *track
-	fold  *fold
+	fold  fold
 	// came says that the task has come to wait for its client, left that the
 	// reader has gone.
 	came, left bool
@@ -115,7 +115,7 @@ func (st *stream) begin(ctx context.Context, resumed bool, place int64) (over bo
 	st.track = newTrack(st.host.Store(), x, place)
 	st.fold = st.newFold(x, st.shown)
 	if !resumed {
-		task, err := st.picture(ctx, x, asked, st.shown, st.fold, st.track)
+		task, err := st.picture(ctx, x, asked, st.shown, &st.fold, st.track)
 		if err != nil {
 			return false, err
 		}
@@ -156,7 +156,7 @@ func (st *stream) reached(ctx context.Context, place int64) (int64, error) {
 func (st *stream) glance(ctx context.Context, x store.Exchange, asked []store.Exchange) (*wire.Task, error) {
 	f := st.newFold(x, st.shown)
 	if !st.shown.parley {
-		return st.picture(ctx, x, asked, st.shown, f, newTrack(st.host.Store(), x, 0))
+		return st.picture(ctx, x, asked, st.shown, &f, newTrack(st.host.Store(), x, 0))
 	}
 	return f.glance(x, asked)
 }
@@ -205,9 +205,9 @@ func (st *stream) tell(s said) {
 		st.send(wire.StreamResponse{ArtifactUpdate: &wire.ArtifactUpdate{TaskID: st.x.Task, ContextID: st.x.Correlation,
 			Artifact: *s.artifact, LastChunk: true}})
 	}
-	if s.status != nil {
+	if s.moved {
 		st.came = s.status.State.Interrupted()
-		st.send(wire.StreamResponse{StatusUpdate: &wire.StatusUpdate{TaskID: st.x.Task, ContextID: st.x.Correlation, Status: *s.status}})
+		st.send(wire.StreamResponse{StatusUpdate: &wire.StatusUpdate{TaskID: st.x.Task, ContextID: st.x.Correlation, Status: s.status}})
 	}
 }
 

@@ -26,18 +26,18 @@ type fold struct {
 	state protocol.State
 	sent  int64
 	index int64
-	// asked are the states of the questions, by conversation; told is the state
-	// of the task.
+	// asked are the states of the questions, by conversation, nil without any; told
+	// is the state of the task.
 	asked map[string]protocol.State
 	told  wire.TaskState
 	// noted are the messages that were kept while nothing was asked: one that
-	// answers a question later was said before.
+	// answers a question later was said before. nil without any.
 	noted map[string]bool
 }
 
 // newFold begins before the first entry.
-func (s *service) newFold(x store.Exchange, o shown) *fold {
-	f := &fold{host: s.host, show: s.show, x: x, reader: o.reader, parley: o.parley, state: protocol.Start, asked: map[string]protocol.State{}, noted: map[string]bool{}}
+func (s *service) newFold(x store.Exchange, o shown) fold {
+	f := fold{host: s.host, show: s.show, x: x, reader: o.reader, parley: o.parley, state: protocol.Start}
 	f.told = f.now()
 	return f
 }
@@ -48,14 +48,15 @@ func (f *fold) resume(index int64, state protocol.State, told wire.TaskState) {
 	f.index, f.state, f.told = index, state, told
 }
 
-// said is what one entry shows; every part may be nil.
+// said is what one entry shows; every part may be absent.
 type said struct {
 	// user is what the client said, agent what the agent answers.
 	user, agent *wire.Message
 	artifact    *wire.Artifact
-	// status is the task's new one, when it changed or something was said about
+	// status is the task's new one if moved: it changed or something was said about
 	// it; its message is agent.
-	status *wire.TaskStatus
+	status wire.TaskStatus
+	moved  bool
 }
 
 // take takes the next entry.
@@ -74,7 +75,8 @@ func (f *fold) take(e store.Entry) (said, error) {
 	f.move(e)
 	if now := f.now(); s.agent != nil || now != f.told {
 		f.told = now
-		s.status = &wire.TaskStatus{State: now, Message: s.agent, Timestamp: e.At.UTC()}
+		s.moved = true
+		s.status = wire.TaskStatus{State: now, Message: s.agent, Timestamp: e.At.UTC()}
 	}
 	return s, nil
 }
@@ -82,9 +84,13 @@ func (f *fold) take(e store.Entry) (said, error) {
 // move notes where the entry leaves its exchange.
 func (f *fold) move(e store.Entry) {
 	if e.Conversation != f.x.Conversation {
-		if e.To != "" {
-			f.asked[e.Conversation] = e.To
+		if e.To == "" {
+			return
 		}
+		if f.asked == nil {
+			f.asked = map[string]protocol.State{}
+		}
+		f.asked[e.Conversation] = e.To
 		return
 	}
 	f.index = e.Index
@@ -131,12 +137,15 @@ func (f *fold) ours(e store.Entry) (said, error) {
 // theirs is what the client said.
 func (f *fold) theirs(e store.Entry) (*wire.Message, error) {
 	if e.Kind == store.Noted {
+		if f.noted == nil {
+			f.noted = map[string]bool{}
+		}
 		f.noted[e.MessageID] = true
 		kept, err := readOriginal(e.Note)
 		if err != nil {
 			return nil, fmt.Errorf("in the log of %s: %w", f.x.Owner, err)
 		}
-		return f.original(kept, []wire.Part{text("")})
+		return f.original(kept, func() []wire.Part { return []wire.Part{text("")} })
 	}
 	if !f.parley && f.noted[e.MessageID] {
 		return nil, nil

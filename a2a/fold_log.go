@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"context"
+	"slices"
 
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
@@ -19,7 +20,7 @@ type track struct {
 	peer  string
 	// logs are the task's own first, then those of the questions as they were
 	// asked.
-	logs []*logReader
+	logs []logReader
 }
 
 // logReader is a place in one log.
@@ -36,35 +37,31 @@ type logReader struct {
 
 // newTrack begins behind the entry with that index in the task's own log.
 func newTrack(st store.Store, x store.Exchange, after int64) *track {
-	return &track{store: st, owner: x.Owner, peer: x.Peer, logs: []*logReader{{conversation: x.Conversation, last: after}}}
+	return &track{store: st, owner: x.Owner, peer: x.Peer, logs: []logReader{{conversation: x.Conversation, last: after}}}
 }
 
 // look has the track read what has come since, also about further questions.
 func (t *track) look(asked []store.Exchange) {
 	for _, q := range asked {
 		if !t.knows(q.Conversation) {
-			t.logs = append(t.logs, &logReader{conversation: q.Conversation})
+			t.logs = append(t.logs, logReader{conversation: q.Conversation})
 		}
 	}
-	for _, l := range t.logs {
-		l.more = !l.over
+	for i := range t.logs {
+		t.logs[i].more = !t.logs[i].over
 	}
 }
 
 func (t *track) knows(conversation string) bool {
-	for _, l := range t.logs {
-		if l.conversation == conversation {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.logs, func(l logReader) bool { return l.conversation == conversation })
 }
 
 // next takes the next entry; ok is false when there is none yet. The entry that
 // ends the task comes after all the others that are there.
 func (t *track) next(ctx context.Context) (e store.Entry, ok bool, err error) {
 	var first *logReader
-	for _, l := range t.logs {
+	for i := range t.logs {
+		l := &t.logs[i]
 		if err := t.fill(ctx, l); err != nil {
 			return store.Entry{}, false, err
 		}
@@ -76,14 +73,14 @@ func (t *track) next(ctx context.Context) (e store.Entry, ok bool, err error) {
 		return store.Entry{}, false, nil
 	}
 	e, first.waiting = first.waiting[0], first.waiting[1:]
-	first.over = first != t.logs[0] && e.To.Done()
+	first.over = first != &t.logs[0] && e.To.Done()
 	return e, true, nil
 }
 
 // from is the state in which the next entry finds the task's exchange, or that in
 // which it is when there is none.
 func (t *track) from(ctx context.Context, now protocol.State) (protocol.State, error) {
-	own := t.logs[0]
+	own := &t.logs[0]
 	if err := t.fill(ctx, own); err != nil || len(own.waiting) == 0 || own.waiting[0].From == "" {
 		return now, err
 	}
@@ -98,12 +95,11 @@ func (t *track) fill(ctx context.Context, l *logReader) error {
 			return err
 		}
 		l.more = len(page) == logPage
-		for _, e := range page {
-			l.last = e.Index
-			if e.Peer == t.peer { // others may have exchanges of their own in the conversation
-				l.waiting = append(l.waiting, e)
-			}
+		if len(page) > 0 {
+			l.last = page[len(page)-1].Index
 		}
+		// Others may have exchanges of their own in the conversation.
+		l.waiting = slices.DeleteFunc(page, func(e store.Entry) bool { return e.Peer != t.peer })
 	}
 	return nil
 }
@@ -113,7 +109,7 @@ func (t *track) fill(ctx context.Context, l *logReader) error {
 // asked.
 func (t *track) before(l, other *logReader) bool {
 	a, b := l.waiting[0], other.waiting[0]
-	if other == t.logs[0] && b.To.Done() {
+	if other == &t.logs[0] && b.To.Done() {
 		return true
 	}
 	return a.At.Before(b.At)

@@ -41,7 +41,7 @@ func (f *fold) plainUser(entry store.Entry) (*wire.Message, error) {
 		if err != nil {
 			return nil, fmt.Errorf("message %s in the log of %s: %w", entry.MessageID, entry.Owner, err)
 		}
-		return f.original(kept, plainContent(e))
+		return f.original(kept, func() []wire.Part { return plainContent(e) })
 	}
 	if e.InReplyTo() != "" || e.Act() == envelope.Cancel {
 		return nil, nil
@@ -49,8 +49,9 @@ func (f *fold) plainUser(entry store.Entry) (*wire.Message, error) {
 	return f.here(&wire.Message{MessageID: e.ID(), Role: wire.User, Parts: plainContent(e)}), nil
 }
 
-// original is a client's message as it came.
-func (f *fold) original(kept *original, content []wire.Part) (*wire.Message, error) {
+// original is a client's message as it came; content are the parts of one that was
+// too long.
+func (f *fold) original(kept *original, content func() []wire.Part) (*wire.Message, error) {
 	m, err := kept.message(content)
 	if err != nil {
 		return nil, fmt.Errorf("in the log of %s: %w", f.x.Owner, err)
@@ -68,12 +69,15 @@ func (f *fold) result(e *envelope.Envelope) []wire.Part {
 	return plainContent(e)
 }
 
+// chatCapability is that of a chat.
+const chatCapability = "urn:cap:" + protocol.ChatName
+
 // plainContent is a content as text, if it is that of a chat, else as data.
 func plainContent(e *envelope.Envelope) []wire.Part {
-	if e.Capability() == protocol.Chat().Name().Capability() {
+	if e.Capability() == chatCapability {
 		var chat protocol.Said
 		if err := json.Unmarshal(e.Content(), &chat); err == nil {
-			return []wire.Part{text(string(chat.Text))}
+			return []wire.Part{{Text: (*string)(&chat.Text)}}
 		}
 	}
 	return []wire.Part{{Data: e.Content()}}

@@ -11,25 +11,24 @@ import (
 // answer writes to one client, which gets only so long to take each piece.
 type answer struct {
 	http.ResponseWriter
-	control *http.ResponseController
+	control http.ResponseController
 	patient time.Duration
 	started bool
 }
 
-func newAnswer(w http.ResponseWriter, patient time.Duration) *answer {
+func newAnswer(w http.ResponseWriter, patient time.Duration) answer {
 	under := w
 	if e, ok := w.(*echo.Response); ok {
 		under = e.Writer // echo's own Flush keeps its error to itself
 	}
-	return &answer{ResponseWriter: w, control: http.NewResponseController(under), patient: patient}
+	return answer{ResponseWriter: w, control: *http.NewResponseController(under), patient: patient}
 }
 
 // send begins the answer, which has no more than this body.
 func (a *answer) send(status int, mediaType string, body []byte) {
 	a.started = true
 	if len(body) > 0 {
-		a.Header().Set("Content-Type", mediaType)
-		a.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		putHeaders(a.Header(), "Content-Type", mediaType, "Content-Length", strconv.Itoa(len(body)))
 	}
 	a.hurry()
 	a.WriteHeader(status)

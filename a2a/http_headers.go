@@ -14,12 +14,30 @@ const (
 	headerRequestID = "X-Request-Id"
 )
 
+// Names of headers as net/http has them in a request; looking another form up
+// would make this one each time.
+const (
+	keyVersion    = "A2a-Version"
+	keyExtensions = "A2a-Extensions"
+	keyLastEvent  = "Last-Event-Id"
+)
+
+// putHeaders sets headers: names, in the form that net/http has, each with its
+// value.
+func putHeaders(h http.Header, named ...string) {
+	values := make([]string, 0, len(named)/2)
+	for i := 0; i < len(named); i += 2 {
+		values = append(values, named[i+1])
+		h[named[i]] = values[i/2 : i/2+1 : i/2+1]
+	}
+}
+
 // activate gives the extensions that the client asks for and the agent knows,
 // in the order in which the card has them. One that the agent requires must be
 // asked for.
 func activate(r *http.Request, known []wire.AgentExtension) ([]string, error) {
 	var active []string
-	asked := wire.ParseExtensions(r.Header.Values(wire.ExtensionsHeader))
+	asked := wire.ParseExtensions(r.Header.Values(keyExtensions))
 	for _, x := range known {
 		switch {
 		case slices.Contains(asked, x.URI):
@@ -46,11 +64,13 @@ func trace(h http.Header) (parent, state string) {
 	return parent, state
 }
 
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
 func isTraceparent(s string) bool {
-	parts := strings.Split(s, "-")
-	if len(parts) != 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 || parts[0] == "ff" {
+	if len(s) != 55 || s[2] != '-' || s[35] != '-' || s[52] != '-' {
 		return false
 	}
-	return strings.Trim(strings.Join(parts, ""), "0123456789abcdef") == "" &&
-		strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
+	version, trace, parent, flags := s[:2], s[3:35], s[36:52], s[53:]
+	return isHex(version) && isHex(trace) && isHex(parent) && isHex(flags) && version != "ff" &&
+		strings.Trim(trace, "0") != "" && strings.Trim(parent, "0") != ""
 }

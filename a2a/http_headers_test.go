@@ -143,3 +143,18 @@ func TestEveryAnswerIsHardened(t *testing.T) {
 		seen = append(seen, id)
 	}
 }
+
+func TestHeadersAreLookedUpAsNetHTTPHasThem(t *testing.T) {
+	for key, name := range map[string]string{keyVersion: wire.VersionHeader, keyExtensions: wire.ExtensionsHeader, keyLastEvent: headerLastEvent,
+		headerToken: headerToken, headerRequestID: headerRequestID} {
+		if want := http.CanonicalHeaderKey(name); key != want {
+			t.Errorf("%s is looked up as %s, want %s", name, key, want)
+		}
+	}
+	h := http.Header{"Server": {"x"}}
+	putHeaders(h, "A", "1", "B", "2")
+	h.Add("A", "3")
+	if got := strings.Join(slices.Concat(h["A"], h["B"], h["Server"]), ","); got != "1,3,2,x" {
+		t.Errorf("got %s", got)
+	}
+}

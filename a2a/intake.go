@@ -26,17 +26,27 @@ type taken struct {
 // and, unless the client wants to know at once, the task has ended or waits for
 // its client.
 func (s *service) SendMessage(ctx context.Context, c wire.Call, r *wire.SendMessageRequest) (*wire.SendMessageResponse, error) {
-	blocking := !r.Configuration.ReturnImmediately
-	t, err := s.take(ctx, c, r, blocking)
+	t, err := s.take(ctx, c, r, !r.Configuration.ReturnImmediately)
 	if err != nil {
 		return nil, err
 	}
+	return s.outcome(ctx, r, t)
+}
+
+// outcome is what the client is told of a message that was taken.
+func (s *service) outcome(ctx context.Context, r *wire.SendMessageRequest, t taken) (*wire.SendMessageResponse, error) {
+	blocking := !r.Configuration.ReturnImmediately
+	var asked []store.Exchange
+	var err error
 	if blocking {
-		if t.x, err = s.await(ctx, t.x, settled); err != nil {
-			return nil, err
-		}
+		t.x, asked, err = s.await(ctx, t.x, settled)
+	} else {
+		t.x, asked, err = s.again(ctx, t.x)
 	}
-	task, err := s.snapshot(ctx, t.x, shown{history: r.Configuration.HistoryLength, artifacts: true, reader: t.x.Peer, parley: t.parley})
+	if err != nil {
+		return nil, err
+	}
+	task, err := s.snapshot(ctx, t.x, asked, shown{history: r.Configuration.HistoryLength, artifacts: true, reader: t.x.Peer, parley: t.parley})
 	if err != nil {
 		return nil, err
 	}
@@ -74,15 +84,13 @@ func (s *service) SendStreamingMessage(ctx context.Context, c wire.Call, r *wire
 
 // take takes the message of a request, once: the same message again finds what
 // became of it the first time.
-func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequest, blocking bool) (taken, error) {
+func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequest, blocking bool) (t taken, err error) {
 	if r.Message.Role != wire.User {
 		return taken{}, &wire.Error{Kind: wire.InvalidParams, Field: "message.role", Message: "must be ROLE_USER"}
 	}
 	if err := s.checkPush(&r.Message, r.Configuration.PushConfig); err != nil {
 		return taken{}, err
 	}
-	var t taken
-	var err error
 	if carriesEnvelope(r.Message.Metadata) {
 		t, err = s.takeEnvelope(ctx, c, &r.Message)
 	} else {
@@ -98,14 +106,14 @@ func (s *service) take(ctx context.Context, c wire.Call, r *wire.SendMessageRequ
 func settled(state wire.TaskState) bool { return state.Terminal() || state.Interrupted() }
 
 // await waits until the task stands where enough says that it is enough, ctx ends,
-// or nobody is there any more to move it or to answer.
-func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.TaskState) bool) (store.Exchange, error) {
+// or nobody is there any more to move it or to answer. It returns what again does.
+func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.TaskState) bool) (store.Exchange, []store.Exchange, error) {
 	for {
 		moved, release := s.host.Follow(x.Owner, x.Task)
 		now, asked, err := s.again(ctx, x)
 		if err != nil || enough(stateOf(now, asked)) {
 			release()
-			return now, err
+			return now, asked, err
 		}
 		select {
 		case <-moved:
@@ -118,7 +126,7 @@ func (s *service) await(ctx context.Context, x store.Exchange, enough func(wire.
 		}
 		release()
 		if err != nil {
-			return now, err
+			return now, asked, err
 		}
 	}
 }

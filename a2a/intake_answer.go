@@ -46,9 +46,7 @@ func (s *service) answer(ctx context.Context, c wire.Call, q store.Exchange, id 
 	}
 	h.Performative, h.Status, h.Schema = envelope.Inform, envelope.Final, protocol.Question.Name().Result()
 	h.MessageID, h.Seq = id, 2
-	if err := keep(&h, kept); err != nil {
-		return err
-	}
+	keep(&h, kept)
 	return s.accept(ctx, h, content, how)
 }
 

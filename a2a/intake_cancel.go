@@ -24,7 +24,7 @@ func (s *service) CancelTask(ctx context.Context, c wire.Call, r *wire.CancelTas
 		if err != nil {
 			return nil, err
 		}
-		task, err := s.snapshot(ctx, t.x, shown{artifacts: true, reader: t.x.Peer, parley: true})
+		task, err := s.snapshotNow(ctx, t.x, shown{artifacts: true, reader: t.x.Peer, parley: true})
 		if err != nil {
 			return nil, err
 		}
@@ -34,13 +34,14 @@ func (s *service) CancelTask(ctx context.Context, c wire.Call, r *wire.CancelTas
 	if err != nil {
 		return nil, err
 	}
-	if x, err = s.stopped(ctx, x); err != nil {
+	x, asked, err := s.stopped(ctx, x)
+	if err != nil {
 		return nil, err
 	}
 	if now := stateOf(x, nil); now == wire.Completed || now == wire.Rejected {
 		return nil, errTooLate
 	}
-	return s.snapshot(ctx, x, shown{artifacts: true, reader: x.Peer})
+	return s.snapshot(ctx, x, asked, shown{artifacts: true, reader: x.Peer})
 }
 
 // cancelEnvelope takes a cancel whose header is in the request's metadata. A
@@ -79,16 +80,17 @@ func (s *service) cancelEnvelope(ctx context.Context, c wire.Call, task string, 
 // than the agent has for it.
 const stopWithin = 6 * time.Second
 
-// stopped waits until the task has ended, at most for stopWithin.
-func (s *service) stopped(ctx context.Context, x store.Exchange) (store.Exchange, error) {
+// stopped waits until the task has ended, at most for stopWithin. It returns what
+// again does.
+func (s *service) stopped(ctx context.Context, x store.Exchange) (store.Exchange, []store.Exchange, error) {
 	slow, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer s.host.At(s.host.Now().Add(stopWithin), func() { cancel(errSlow) })()
-	now, err := s.await(slow, x, wire.TaskState.Terminal)
+	now, asked, err := s.await(slow, x, wire.TaskState.Terminal)
 	if errors.Is(err, errSlow) {
-		now, _, err = s.again(ctx, x)
+		return s.again(ctx, x)
 	}
-	return now, err
+	return now, asked, err
 }
 
 var errTooLate = wire.Errorf(wire.TaskNotCancelable, "the task has ended")

@@ -107,7 +107,7 @@ func accepting(contracts []*guard.Contract, data json.RawMessage) (wanted, error
 
 // talking is the chat that a text opens.
 func talking(contracts []*guard.Contract, text string) (wanted, error) {
-	i := slices.IndexFunc(contracts, func(c *guard.Contract) bool { return c.Name == protocol.Chat().Name() })
+	i := slices.IndexFunc(contracts, func(c *guard.Contract) bool { return c.Name.String() == protocol.ChatName })
 	if i < 0 {
 		return wanted{}, wire.Errorf(wire.ContentTypeNotSupported, "the agent does not talk; it takes a data part for one of its skills: %s", names(open(contracts)))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -178,9 +177,7 @@ func (s *service) openForeign(ctx context.Context, c wire.Call, caller, id strin
 	if what.contract.Effects {
 		h.IdempotencyKey = conversation
 	}
-	if err := keep(&h, kept); err != nil {
-		return none, err
-	}
+	keep(&h, kept)
 	if err := s.accept(ctx, h, what.content, agent.Mail{Caller: caller, Task: task, Mailbox: true, New: true}); err != nil {
 		return none, err
 	}
@@ -192,10 +189,8 @@ func (s *service) openForeign(ctx context.Context, c wire.Call, caller, id strin
 }
 
 // keep puts the foreign message into the envelope that is made of it.
-func keep(h *envelope.Header, kept original) error {
-	raw, err := json.Marshal(kept)
-	h.Extensions = map[string]envelope.Extension{messageExtension: {Value: raw}}
-	return err
+func keep(h *envelope.Header, kept original) {
+	h.Extensions = map[string]envelope.Extension{messageExtension: {Value: kept.encode()}}
 }
 
 // foreignHeader is what every envelope has that is made in a client's name. The

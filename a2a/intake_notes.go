@@ -67,7 +67,7 @@ func (s *service) answerFromNotes(ctx context.Context, x store.Exchange) error {
 		if err != nil {
 			return err
 		}
-		m, err := kept.message(nil)
+		m, err := kept.message(func() []wire.Part { return nil })
 		if err != nil {
 			return err
 		}

@@ -30,14 +30,23 @@ type original struct {
 	Outside bool `json:"outside,omitempty"`
 }
 
+var (
+	// messageLimits are those of a foreign message, keptLimits of what is kept of
+	// it.
+	messageLimits = strictjson.Limits{Bytes: 8 << 20, Depth: 64, StringBytes: 8 << 20, Nodes: 100_000}
+	keptLimits    = strictjson.Limits{Bytes: 9 << 20, Depth: 65, StringBytes: 8 << 20, Nodes: 100_010}
+)
+
 // originalOf is what is kept of a message.
 func originalOf(m *wire.Message) (original, error) {
-	canonical, err := strictjson.Canonical(wire.Encode(m), strictjson.Limits{Bytes: 8 << 20, Depth: 64, StringBytes: 8 << 20, Nodes: 100_000})
+	canonical, err := strictjson.Canonical(wire.Encode(m), messageLimits)
 	if err != nil {
 		return original{}, unkept("message", err)
 	}
 	sum := sha256.Sum256(canonical)
-	o := original{Digest: hex.EncodeToString(sum[:]), Message: canonical}
+	var digest [2 * sha256.Size]byte
+	hex.Encode(digest[:], sum[:])
+	o := original{Digest: string(digest[:]), Message: canonical}
 	if len(canonical) <= maxOriginal {
 		return o, nil
 	}
@@ -69,6 +78,17 @@ func unkept(field string, err error) error {
 // same reports whether the other message is this one.
 func (o *original) same(other original) bool { return o.Digest == other.Digest }
 
+// encode writes it as the value of an extension.
+func (o *original) encode() json.RawMessage {
+	out := make([]byte, 0, len(o.Message)+128)
+	out = append(append(out, `{"digest":"`...), o.Digest...)
+	out = append(append(out, `","message":`...), o.Message...)
+	if o.Outside {
+		out = append(out, `,"outside":true`...)
+	}
+	return append(out, '}')
+}
+
 // keptIn is the foreign message that an envelope was made of, nil if it was made
 // of none.
 func keptIn(e *envelope.Envelope) (*original, error) {
@@ -80,22 +100,33 @@ func keptIn(e *envelope.Envelope) (*original, error) {
 }
 
 func readOriginal(raw []byte) (*original, error) {
-	var o original
-	if err := json.Unmarshal(raw, &o); err != nil {
+	members, err := strictjson.Object(raw, keptLimits)
+	if err != nil {
 		return nil, fmt.Errorf("a kept message: %w", err)
+	}
+	var o original
+	for _, m := range members {
+		switch m.Name {
+		case "digest":
+			o.Digest = strings.Trim(string(m.Value), `"`) // hex has no escapes
+		case "message":
+			o.Message = m.Value
+		case "outside":
+			o.Outside = string(m.Value) == "true"
+		}
 	}
 	return &o, nil
 }
 
 // message is the message as it came; content are the parts of one that was too
 // long.
-func (o *original) message(content []wire.Part) (*wire.Message, error) {
+func (o *original) message(content func() []wire.Part) (*wire.Message, error) {
 	var m wire.Message
 	if err := wire.Decode(o.Message, &m); err != nil {
 		return nil, fmt.Errorf("a kept message: %w", err)
 	}
 	if o.Outside {
-		m.Parts = content
+		m.Parts = content()
 	}
 	return &m, nil
 }

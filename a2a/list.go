@@ -58,7 +58,7 @@ func (s *service) ListTasks(ctx context.Context, c wire.Call, r *wire.ListTasksR
 			break
 		}
 		s.heard(ctx, x)
-		task, err := s.snapshot(ctx, x, o)
+		task, err := s.snapshotNow(ctx, x, o)
 		if told, ok := errors.AsType[*wire.Error](err); ok && told.Kind == wire.TaskNotFound {
 			continue // it was forgotten meanwhile
 		}

@@ -33,8 +33,9 @@ func (v *visit) charge(a Access) error {
 // request.
 func (v *visit) operate(a Access, m wire.Method, decode func(wire.Object) error) {
 	a.Operation = m
-	p := newProcedure(m)
-	c, err := v.prepare(a, p, decode)
+	p := v.procedures[m]
+	request := p.request()
+	c, err := v.prepare(a, p, request, decode)
 	if err != nil {
 		v.fail(err)
 		return
@@ -45,10 +46,10 @@ func (v *visit) operate(a Access, m wire.Method, decode func(wire.Object) error)
 	var o wire.Object
 	switch {
 	case p.stream != nil:
-		v.stream(a, c, p)
+		v.stream(a, c, p, request)
 		return
 	case p.do != nil:
-		o, err = v.call(a, c, p)
+		o, err = v.call(a, c, p, request)
 	default:
 		o, err = v.extended(a)
 	}
@@ -60,7 +61,7 @@ func (v *visit) operate(a Access, m wire.Method, decode func(wire.Object) error)
 }
 
 // call does an operation that is no stream.
-func (v *visit) call(a Access, c wire.Call, p *procedure) (wire.Object, error) {
+func (v *visit) call(a Access, c wire.Call, p procedure, request wire.Object) (wire.Object, error) {
 	release, ok := v.quota.call(payer(a, v.r))
 	if !ok {
 		e := wire.Errorf(wire.Overloaded, "the caller has too many calls in progress")
@@ -68,11 +69,11 @@ func (v *visit) call(a Access, c wire.Call, p *procedure) (wire.Object, error) {
 		return nil, e
 	}
 	defer release()
-	return p.do(v.r.Context(), v.agent.service, c)
+	return p.do(v.r.Context(), v.agent.service, c, request)
 }
 
 // prepare checks all that stands between a request and the agent.
-func (v *visit) prepare(a Access, p *procedure, decode func(wire.Object) error) (wire.Call, error) {
+func (v *visit) prepare(a Access, p procedure, request wire.Object, decode func(wire.Object) error) (wire.Call, error) {
 	if err := v.authorize(v.r.Context(), a); err != nil {
 		return wire.Call{}, err
 	}
@@ -84,15 +85,15 @@ func (v *visit) prepare(a Access, p *procedure, decode func(wire.Object) error) 
 	if err != nil {
 		return wire.Call{}, err
 	}
-	if err := decode(p.request); err != nil {
+	if err := decode(request); err != nil {
 		return wire.Call{}, err
 	}
-	if err := p.needs(can); err != nil {
+	if err := p.needs(request, can); err != nil {
 		return wire.Call{}, err
 	}
 	h := v.r.Header
 	c := wire.Call{Caller: a.Caller, Loopback: a.Loopback, Extensions: active,
-		LastEventID: h.Get(headerLastEvent), Token: h.Get(headerToken)}
+		LastEventID: h.Get(keyLastEvent), Token: h.Get(headerToken)}
 	c.Traceparent, c.Tracestate = trace(h)
 	return c, nil
 }

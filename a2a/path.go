@@ -25,6 +25,9 @@ type place struct {
 	route wire.Route // of restFace
 }
 
+// rpcMethods are the methods of the path of JSON-RPC.
+var rpcMethods = []string{http.MethodPost}
+
 // parsePath reads an escaped path from below the server's root and its slash:
 //
 //	[/agent]                               JSON-RPC, with or without a slash at its end
@@ -42,7 +45,7 @@ func parsePath(method, path string, isAgent func(name string) bool) (p place, al
 	}
 	switch "/" + path {
 	case "/":
-		p.face, allow = rpcFace, []string{http.MethodPost}
+		p.face, allow = rpcFace, rpcMethods
 	case wire.CardPath:
 		p.face, allow = cardFace, []string{http.MethodGet, http.MethodHead}
 	default:

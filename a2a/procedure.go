@@ -10,47 +10,35 @@ import (
 // events are the events of a stream.
 type events = iter.Seq2[wire.Event, error]
 
-// procedure is how one operation is served: its request, and what is done with
-// it. Exactly one of do and stream is called, after request was filled; the
-// extended card, which has neither, is the server's own.
+// procedure is how one operation is served. Exactly one of do and stream is
+// called, with the request, which was filled; the extended card, which has
+// neither, is the server's own.
 type procedure struct {
-	request wire.Object
-	do      func(ctx context.Context, s wire.Service, c wire.Call) (wire.Object, error)
-	stream  func(ctx context.Context, s wire.Service, c wire.Call) (events, error)
-	// needs is the capability that the agent must have.
-	needs func(c wire.Capabilities) error
+	// request is a new request of the operation.
+	request func() wire.Object
+	do      func(ctx context.Context, s wire.Service, c wire.Call, request wire.Object) (wire.Object, error)
+	stream  func(ctx context.Context, s wire.Service, c wire.Call, request wire.Object) (events, error)
+	needs   need
 }
 
-// newProcedure is for one request for the operation, nil if there is none.
-func newProcedure(m wire.Method) *procedure {
-	switch m {
-	case wire.SendMessage:
-		r := &wire.SendMessageRequest{}
-		return &procedure{request: r, do: with(wire.Service.SendMessage, r), needs: pushOf(r)}
-	case wire.SendStreamingMessage:
-		r := &wire.SendMessageRequest{}
-		return &procedure{request: r, stream: streamed(wire.Service.SendStreamingMessage, r), needs: both(needStreaming, pushOf(r))}
-	case wire.GetTask:
-		return plain(wire.Service.GetTask, needNothing)
-	case wire.ListTasks:
-		return plain(wire.Service.ListTasks, needNothing)
-	case wire.CancelTask:
-		return plain(wire.Service.CancelTask, needNothing)
-	case wire.SubscribeToTask:
-		r := &wire.SubscribeRequest{}
-		return &procedure{request: r, stream: streamed(wire.Service.SubscribeToTask, r), needs: needStreaming}
-	case wire.CreatePushConfig:
-		return plain(wire.Service.CreatePushConfig, needPush)
-	case wire.GetPushConfig:
-		return plain(wire.Service.GetPushConfig, needPush)
-	case wire.ListPushConfigs:
-		return plain(wire.Service.ListPushConfigs, needPush)
-	case wire.DeletePushConfig:
-		return plain(deletePushConfig, needPush)
-	case wire.GetExtendedAgentCard:
-		return &procedure{request: &wire.ExtendedCardRequest{}, needs: needExtendedCard}
+// need checks that the agent has the capability that a request needs.
+type need = func(request wire.Object, c wire.Capabilities) error
+
+// procedures are those of all operations.
+func procedures() map[wire.Method]procedure {
+	return map[wire.Method]procedure{
+		wire.SendMessage:          plain(wire.Service.SendMessage, needPushFor),
+		wire.SendStreamingMessage: streamed(wire.Service.SendStreamingMessage, both(needStreaming, needPushFor)),
+		wire.GetTask:              plain(wire.Service.GetTask, needNothing),
+		wire.ListTasks:            plain(wire.Service.ListTasks, needNothing),
+		wire.CancelTask:           plain(wire.Service.CancelTask, needNothing),
+		wire.SubscribeToTask:      streamed(wire.Service.SubscribeToTask, needStreaming),
+		wire.CreatePushConfig:     plain(wire.Service.CreatePushConfig, needPush),
+		wire.GetPushConfig:        plain(wire.Service.GetPushConfig, needPush),
+		wire.ListPushConfigs:      plain(wire.Service.ListPushConfigs, needPush),
+		wire.DeletePushConfig:     plain(deletePushConfig, needPush),
+		wire.GetExtendedAgentCard: {request: newOf[wire.ExtendedCardRequest], needs: needExtendedCard},
 	}
-	return nil
 }
 
 // object is a pointer to one of wire's types.
@@ -59,69 +47,68 @@ type object[T any] interface {
 	wire.Object
 }
 
-type call[R, A any] = func(wire.Service, context.Context, wire.Call, *R) (*A, error)
+func newOf[T any, P object[T]]() wire.Object { return P(new(T)) }
 
-func plain[R, A any, PR object[R], PA object[A]](m call[R, A], needs func(wire.Capabilities) error) *procedure {
-	r := PR(new(R))
-	return &procedure{request: r, do: with[R, A, PR, PA](m, r), needs: needs}
-}
+type call[R, A any] = func(wire.Service, context.Context, wire.Call, *R) (A, error)
 
-func with[R, A any, PR object[R], PA object[A]](m call[R, A], r PR) func(context.Context, wire.Service, wire.Call) (wire.Object, error) {
-	return func(ctx context.Context, s wire.Service, c wire.Call) (wire.Object, error) {
-		a, err := m(s, ctx, c, r)
+func plain[R, A any, PR object[R], PA object[A]](m call[R, *A], needs need) procedure {
+	do := func(ctx context.Context, s wire.Service, c wire.Call, request wire.Object) (wire.Object, error) {
+		a, err := m(s, ctx, c, request.(PR))
 		if err != nil {
 			return nil, err
 		}
 		return PA(a), nil
 	}
+	return procedure{request: newOf[R, PR], do: do, needs: needs}
 }
 
-func streamed[R any](m func(wire.Service, context.Context, wire.Call, *R) (events, error), r *R) func(context.Context, wire.Service, wire.Call) (events, error) {
-	return func(ctx context.Context, s wire.Service, c wire.Call) (events, error) { return m(s, ctx, c, r) }
+func streamed[R any, PR object[R]](m call[R, events], needs need) procedure {
+	stream := func(ctx context.Context, s wire.Service, c wire.Call, request wire.Object) (events, error) {
+		return m(s, ctx, c, request.(PR))
+	}
+	return procedure{request: newOf[R, PR], stream: stream, needs: needs}
 }
 
 func deletePushConfig(s wire.Service, ctx context.Context, c wire.Call, r *wire.PushConfigRequest) (*wire.Empty, error) {
 	return &wire.Empty{}, s.DeletePushConfig(ctx, c, r)
 }
 
-func needNothing(wire.Capabilities) error { return nil }
+func needNothing(wire.Object, wire.Capabilities) error { return nil }
 
-func needStreaming(c wire.Capabilities) error {
+func needStreaming(_ wire.Object, c wire.Capabilities) error {
 	if !c.Streaming {
 		return wire.Errorf(wire.UnsupportedOperation, "the agent does not stream")
 	}
 	return nil
 }
 
-func needPush(c wire.Capabilities) error {
+func needPush(_ wire.Object, c wire.Capabilities) error {
 	if !c.PushNotifications {
 		return wire.Errorf(wire.PushNotificationNotSupported, "the agent sends no push notifications")
 	}
 	return nil
 }
 
-func needExtendedCard(c wire.Capabilities) error {
+func needExtendedCard(_ wire.Object, c wire.Capabilities) error {
 	if !c.ExtendedAgentCard {
 		return wire.Errorf(wire.UnsupportedOperation, "the agent has no extended card")
 	}
 	return nil
 }
 
-// pushOf needs what the message's configuration asks for.
-func pushOf(r *wire.SendMessageRequest) func(wire.Capabilities) error {
-	return func(c wire.Capabilities) error {
-		if r.Configuration.PushConfig == nil {
-			return nil
-		}
-		return needPush(c)
+// needPushFor needs what the message's configuration asks for.
+func needPushFor(request wire.Object, c wire.Capabilities) error {
+	if r, ok := request.(*wire.SendMessageRequest); !ok || r.Configuration.PushConfig == nil {
+		return nil
 	}
+	return needPush(request, c)
 }
 
-func both(a, b func(wire.Capabilities) error) func(wire.Capabilities) error {
-	return func(c wire.Capabilities) error {
-		if err := a(c); err != nil {
+func both(a, b need) need {
+	return func(request wire.Object, c wire.Capabilities) error {
+		if err := a(request, c); err != nil {
 			return err
 		}
-		return b(c)
+		return b(request, c)
 	}
 }

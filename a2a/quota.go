@@ -17,14 +17,19 @@ const maxAccounts = 4096
 type quota struct {
 	limit rate.Limit
 	burst int
-	// streams and calls are how many one caller may have open; less than zero: no
-	// limit.
-	streams, calls int
 
 	mu       sync.Mutex
 	accounts map[string]*list.Element
 	recent   *list.List // of *account, the most recent first
-	open     map[string]int
+	// streams and calls are those that are open.
+	streams, calls seats
+}
+
+// seats are taken by callers, each of whom may have so many at most; less than
+// zero: no limit.
+type seats struct {
+	most  int
+	taken map[string]int
 }
 
 type account struct {
@@ -33,8 +38,8 @@ type account struct {
 }
 
 func newQuota(c Config) *quota {
-	q := &quota{limit: rate.Limit(c.Rate), burst: c.Burst, streams: c.MaxStreams, calls: c.MaxCalls,
-		accounts: map[string]*list.Element{}, recent: list.New(), open: map[string]int{}}
+	q := &quota{limit: rate.Limit(c.Rate), burst: c.Burst, streams: seats{c.MaxStreams, map[string]int{}}, calls: seats{c.MaxCalls, map[string]int{}},
+		accounts: map[string]*list.Element{}, recent: list.New()}
 	if c.Rate < 0 {
 		q.limit = rate.Inf
 	}
@@ -47,7 +52,11 @@ func (q *quota) take(caller string, now time.Time) (wait time.Duration, ok bool)
 	if q.limit == rate.Inf {
 		return 0, true
 	}
-	r := q.account(caller).ReserveN(now, 1)
+	has := q.account(caller)
+	if has.AllowN(now, 1) {
+		return 0, true
+	}
+	r := has.ReserveN(now, 1)
 	if !r.OK() {
 		return time.Second, false
 	}
@@ -77,27 +86,33 @@ func (q *quota) account(caller string) *rate.Limiter {
 // stream opens one stream of the caller, unless it has as many as it may;
 // release closes it.
 func (q *quota) stream(caller string) (release func(), ok bool) {
-	return q.hold("stream "+caller, q.streams)
+	return q.hold(&q.streams, caller)
 }
 
 // call begins one call of the caller that is no stream, unless it has as many in
 // progress as it may; release ends it.
 func (q *quota) call(caller string) (release func(), ok bool) {
-	return q.hold("call "+caller, q.calls)
+	return q.hold(&q.calls, caller)
 }
 
-func (q *quota) hold(name string, limit int) (release func(), ok bool) {
+// hold takes a seat until release is called; calling that twice is harmless.
+func (q *quota) hold(of *seats, caller string) (release func(), ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if limit >= 0 && q.open[name] >= limit {
+	if of.most >= 0 && of.taken[caller] >= of.most {
 		return nil, false
 	}
-	q.open[name]++
-	return sync.OnceFunc(func() {
+	of.taken[caller]++
+	left := false
+	return func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if q.open[name]--; q.open[name] == 0 {
-			delete(q.open, name)
+		if left {
+			return
 		}
-	}), true
+		left = true
+		if of.taken[caller]--; of.taken[caller] == 0 {
+			delete(of.taken, caller)
+		}
+	}, true
 }

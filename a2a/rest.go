@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/parley-agents/parley/a2a/wire"
 )
@@ -37,5 +38,9 @@ func (v *visit) rest() {
 // version refuses a request of another version of the protocol, whatever else
 // it says.
 func (v *visit) version() error {
-	return wire.CheckVersion(v.r.Header.Get(wire.VersionHeader), v.r.URL.Query().Get(wire.VersionHeader))
+	asked := v.r.Header.Get(keyVersion)
+	if strings.TrimSpace(asked) == "" {
+		asked = v.r.URL.Query().Get(wire.VersionHeader)
+	}
+	return wire.CheckVersion(asked, "")
 }

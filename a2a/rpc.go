@@ -4,7 +4,7 @@ import "github.com/parley-agents/parley/a2a/wire"
 
 // rpc answers a request of JSON-RPC. Until its id is known the answer has none.
 func (v *visit) rpc() {
-	v.binding = jsonRPC{id: []byte("null")}
+	v.binding = jsonRPC{&v.asked}
 	a, err := v.admit()
 	if err != nil {
 		v.fail(err)
@@ -15,7 +15,7 @@ func (v *visit) rpc() {
 		return
 	}
 	r, err := wire.ParseRequest(body)
-	v.binding = jsonRPC{id: r.ID}
+	v.asked = r.ID
 	if wrong := v.version(); wrong != nil {
 		err = wrong
 	} else if wrong := v.isJSON(); wrong != nil {

@@ -22,10 +22,13 @@ type Server struct {
 	authority string
 	agents    []*served // the first is the root's
 	names     map[string]*served
-	gate      *gate
-	quota     *quota
-	now       func() time.Time
-	newID     func() string
+	// unknown is the URI of callers who are not authenticated.
+	unknown    string
+	gate       *gate
+	quota      *quota
+	procedures map[wire.Method]procedure
+	now        func() time.Time
+	newID      func() string
 
 	// open ends, and with it every stream, when the server is closed.
 	open  context.Context
@@ -53,6 +56,7 @@ func newServer(cfg Config, now func() time.Time, newID func() string, agents ...
 	}
 	s := &Server{cfg: cfg.withDefaults(), agents: agents, names: map[string]*served{}, now: now, newID: newID}
 	s.authority, _, _ = strings.Cut(strings.TrimPrefix(agents[0].uri, "agent://"), "/")
+	s.unknown = "agent://" + s.authority + "/" + anonymous
 	for _, a := range agents {
 		if a.name == "tasks" {
 			return nil, errors.New(`making an A2A server: an agent named "tasks" cannot be served: the protocol has that path`)
@@ -67,6 +71,7 @@ func newServer(cfg Config, now func() time.Time, newID func() string, agents ...
 		return nil, fmt.Errorf("making an A2A server: %w", err)
 	}
 	s.quota = newQuota(s.cfg)
+	s.procedures = procedures()
 	s.open, s.close = context.WithCancel(context.Background())
 	return s, nil
 }

@@ -26,14 +26,20 @@ type shown struct {
 	parley bool
 }
 
-// snapshot is the task as it stands. It is the reader's own: nothing of it
-// changes later.
-func (s *service) snapshot(ctx context.Context, x store.Exchange, o shown) (*wire.Task, error) {
+// snapshotNow is the snapshot of a task that is read anew.
+func (s *service) snapshotNow(ctx context.Context, x store.Exchange, o shown) (*wire.Task, error) {
 	x, asked, err := s.again(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	return s.picture(ctx, x, asked, o, s.newFold(x, o), newTrack(s.host.Store(), x, 0))
+	return s.snapshot(ctx, x, asked, o)
+}
+
+// snapshot is the task as it stands, of which x and the questions about it were
+// just read. It is the reader's own: nothing of it changes later.
+func (s *service) snapshot(ctx context.Context, x store.Exchange, asked []store.Exchange, o shown) (*wire.Task, error) {
+	f := s.newFold(x, o)
+	return s.picture(ctx, x, asked, o, &f, newTrack(s.host.Store(), x, 0))
 }
 
 // picture takes the fold from the beginning of the log to its end.
@@ -53,7 +59,7 @@ func (s *service) picture(ctx context.Context, x store.Exchange, asked []store.E
 		if err != nil {
 			return nil, err
 		}
-		if said.status != nil {
+		if said.moved {
 			status.State, status.Message = said.status.State, said.status.Message
 		}
 		for _, m := range []*wire.Message{said.user, said.agent} {

@@ -14,7 +14,7 @@ import (
 // HTML section 9.2). What goes wrong before the first of them is an ordinary
 // answer; later it is the last event. The stream ends with its events, when the
 // client is gone or does not take them in time, and when the server is closed.
-func (v *visit) stream(a Access, c wire.Call, p *procedure) {
+func (v *visit) stream(a Access, c wire.Call, p procedure, request wire.Object) {
 	release, ok := v.quota.stream(payer(a, v.r))
 	if !ok {
 		e := wire.Errorf(wire.Overloaded, "the caller has too many streams open: at most %d", v.cfg.MaxStreams)
@@ -30,12 +30,12 @@ func (v *visit) stream(a Access, c wire.Call, p *procedure) {
 		v.fail(closing())
 		return
 	}
-	all, err := p.stream(ctx, v.agent.service, c)
+	all, err := p.stream(ctx, v.agent.service, c, request)
 	if err != nil {
 		v.fail(err)
 		return
 	}
-	s := &sse{w: v.w, cancel: cancel}
+	s := &sse{w: &v.w, cancel: cancel}
 	if s.begin() != nil {
 		return
 	}

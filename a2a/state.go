@@ -18,27 +18,33 @@ import (
 // its time takes the place of the first six bytes: names that are made at about the
 // same time are near each other in an index.
 func taskID(conversation, participant string) string {
-	sum := sha256.Sum256([]byte(conversation + "\x00" + participant))
-	copy(sum[:], born(conversation))
-	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20]))
+	var room [128]byte
+	sum := sha256.Sum256(append(append(append(room[:0], conversation...), 0), participant...))
+	if time, ok := born(conversation); ok {
+		copy(sum[:], time[:])
+	}
+	var id [32]byte
+	taskEncoding.Encode(id[:], sum[:20])
+	return string(id[:])
 }
 
+const taskLetters = "abcdefghijklmnopqrstuvwxyz234567"
+
+var taskEncoding = base32.NewEncoding(taskLetters).WithPadding(base32.NoPadding)
+
 // born is the time in an id, as the first six bytes of a UUIDv7 (RFC 9562 section
-// 5.7); nil of any other id.
-func born(id string) []byte {
+// 5.7); no other id has one.
+func born(id string) (time [6]byte, ok bool) {
 	if len(id) != 36 || id[8] != '-' || id[14] != '7' {
-		return nil
+		return time, false
 	}
-	time, err := hex.DecodeString(id[:8] + id[9:13])
-	if err != nil {
-		return nil
-	}
-	return time
+	_, err := hex.Decode(time[:], []byte(id[:8]+id[9:13]))
+	return time, err == nil
 }
 
 // isTaskID reports whether the text has the form of what taskID returns.
 func isTaskID(s string) bool {
-	return len(s) == 32 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz234567") == ""
+	return len(s) == 32 && strings.Trim(s, taskLetters) == ""
 }
 
 // taskState is where the task of a participant's exchange stands; asked says

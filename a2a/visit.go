@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -12,12 +13,14 @@ import (
 // visit is one request on its way through the server.
 type visit struct {
 	*Server
-	w       *answer
+	w       answer
 	r       *http.Request
 	id      string // for the operator, who finds it in the log
 	agent   *served
 	place   place
 	binding binding
+	// asked is the id of a request of JSON-RPC, nil until it is known.
+	asked json.RawMessage
 }
 
 // visit answers one request. path is the escaped path below the server's root.
@@ -25,7 +28,7 @@ func (s *Server) visit(w http.ResponseWriter, r *http.Request, path string) {
 	if s.cfg.Proxied {
 		r = r.WithContext(context.WithValue(r.Context(), proxiedKey{}, true))
 	}
-	v := &visit{Server: s, w: newAnswer(w, s.cfg.Timeouts.Write), r: r, id: s.newID(), binding: restful{readable(r)}}
+	v := &visit{Server: s, w: newAnswer(w, s.cfg.Timeouts.Write), r: r, id: s.newID(), binding: restful{r}}
 	defer v.recover()
 	v.harden()
 	v.expectBody()
@@ -65,12 +68,12 @@ func (s *Server) isAgent(name string) bool { return s.names[name] != nil }
 
 // harden sets the headers that every answer has.
 func (v *visit) harden() {
-	h := v.w.Header()
-	h.Set(headerRequestID, v.id)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
+	putHeaders(v.w.Header(),
+		headerRequestID, v.id,
+		"Cache-Control", "no-store",
+		"X-Content-Type-Options", "nosniff",
+		"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'",
+		"Referrer-Policy", "no-referrer")
 }
 
 // recover keeps a panic from the client. One that comes when the answer has

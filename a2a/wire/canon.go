@@ -62,8 +62,8 @@ func cardShape() shape {
 func signedBytes(card []byte) ([]byte, error) {
 	bare := codec{writing: true, out: []byte("{")}
 	for _, m := range appendMembers(nil, card) {
-		if m.name != "signatures" {
-			bare.key(m.name)
+		if string(m.name) != "signatures" {
+			bare.key(string(m.name))
 			bare.out = append(bare.out, m.value...)
 		}
 	}
@@ -88,13 +88,14 @@ func (s shape) prune(out, value []byte) []byte {
 	}
 	c := codec{out: append(out, '{')}
 	for _, m := range appendMembers(nil, value) {
-		if isNull(m.value) || slices.Contains(s.plain, m.name) && isDefault(m.value) {
+		name := string(m.name)
+		if isNull(m.value) || slices.Contains(s.plain, name) && isDefault(m.value) {
 			continue
 		}
-		c.key(m.name)
-		if child, ok := s.child[m.name]; ok {
+		c.key(name)
+		if child, ok := s.child[name]; ok {
 			c.out = child.prune(c.out, m.value)
-		} else if each, ok := s.maps[m.name]; ok && m.value[0] == '{' {
+		} else if each, ok := s.maps[name]; ok && m.value[0] == '{' {
 			c.out = each.pruneMap(c.out, m.value)
 		} else {
 			c.out = append(c.out, m.value...)
@@ -105,20 +106,19 @@ func (s shape) prune(out, value []byte) []byte {
 
 func (s shape) pruneArray(out, array []byte) []byte {
 	out = append(out, '[')
-	elements(array, func(e []byte) bool {
+	for e := range elements(array) {
 		if out[len(out)-1] != '[' {
 			out = append(out, ',')
 		}
 		out = s.prune(out, e)
-		return true
-	})
+	}
 	return append(out, ']')
 }
 
 func (s shape) pruneMap(out, object []byte) []byte {
 	c := codec{out: append(out, '{')}
 	for _, m := range appendMembers(nil, object) {
-		c.key(m.name)
+		c.key(string(m.name))
 		c.out = s.prune(c.out, m.value)
 	}
 	return append(c.out, '}')

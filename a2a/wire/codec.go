@@ -36,8 +36,7 @@ func Decode(data []byte, into Object) error {
 	if err := check(data); err != nil {
 		return err
 	}
-	c := codec{}
-	return c.decode(bytes.Clone(data), into)
+	return newReader().decode(bytes.Clone(data), into)
 }
 
 // DecodeResult reads what a server answered. It is Decode, but every fault is
@@ -71,6 +70,17 @@ type codec struct {
 type step struct {
 	name  string
 	index int // of an element; -1 when the step is a member
+}
+
+// newReader is a codec that reads, with room for what an ordinary message has.
+func newReader() *codec {
+	r := &struct {
+		codec
+		members [8]member
+		steps   [4]step
+	}{}
+	r.stack, r.path = r.members[:0], r.steps[:0]
+	return &r.codec
 }
 
 // decode reads a checked text. The error is nil or a *Error.
@@ -138,8 +148,8 @@ func (c *codec) findAny(name string) (value []byte, ok bool) {
 }
 
 // sameName reports whether a name is the camelCase one or its snake_case form.
-func sameName(name, camel string) bool {
-	if name == camel {
+func sameName(name []byte, camel string) bool {
+	if string(name) == camel {
 		return true
 	}
 	at := 0
@@ -188,9 +198,14 @@ func (c *codec) place(name string) string {
 	return b.String()
 }
 
-// within runs f with a step added to the path.
-func (c *codec) within(s step, f func()) {
-	c.path = append(c.path, s)
-	f()
-	c.path = c.path[:len(c.path)-1]
+// enter adds a step to the path, leave takes it back.
+func (c *codec) enter(s step) { c.path = append(c.path, s) }
+
+func (c *codec) leave() { c.path = c.path[:len(c.path)-1] }
+
+// readAt is read for what is one step further on the path.
+func (c *codec) readAt(s step, value []byte, into Object) {
+	c.enter(s)
+	c.read(value, into)
+	c.leave()
 }

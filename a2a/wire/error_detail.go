@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func quoted(s string) json.RawMessage { return appendString(nil, s) }
 
 func encodeStrings(m map[string]string) json.RawMessage {
 	c := codec{writing: true, out: []byte("{")}
-	for _, k := range slices.Sorted(maps.Keys(m)) {
+	for _, k := range sorted(m) {
 		v := m[k]
 		c.text(k, &v, kept)
 	}
@@ -90,14 +89,14 @@ func (e *Error) readViolation(list json.RawMessage) {
 	if len(list) == 0 || list[0] != '[' {
 		return
 	}
-	elements(list, func(v []byte) bool {
+	for v := range elements(list) {
 		first := decodeStrings(v)
 		e.Field = first["field"]
 		if (&Error{Field: e.Field, Message: first["description"]}).text() == e.Message {
 			e.Message = first["description"]
 		}
-		return false
-	})
+		return
+	}
 }
 
 // text is a string of a checked text, "" for anything else.
@@ -119,7 +118,7 @@ func decodeStrings(object json.RawMessage) map[string]string {
 			if m == nil {
 				m = map[string]string{}
 			}
-			m[x.name] = unquote(x.value)
+			m[string(x.name)] = unquote(x.value)
 		}
 	}
 	return m
@@ -156,15 +155,16 @@ func details(c *codec, name string, v *[]Metadata) {
 	if !ok {
 		return
 	}
-	add := func(value []byte) bool {
+	add := func(value []byte) {
 		if value[0] == '{' {
 			*v = append(*v, readMetadata(value))
 		}
-		return true
 	}
-	if value[0] == '[' {
-		elements(value, add)
-	} else {
+	if value[0] != '[' {
 		add(value)
+		return
+	}
+	for e := range elements(value) {
+		add(e)
 	}
 }

@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"encoding/json"
-	"maps"
-	"slices"
-)
+import "encoding/json"
 
 // A card that is read must have a name and an interface; what else it must have
 // may be absent, since several libraries leave out what is empty.
@@ -67,7 +63,7 @@ func (s *SecurityScheme) fields(c *codec) {
 	maybe(c, "httpAuthSecurityScheme", &s.HTTPAuth)
 	maybe(c, "mtlsSecurityScheme", &s.MutualTLS)
 	if c.writing {
-		for _, k := range slices.Sorted(maps.Keys(s.Other)) {
+		for _, k := range sorted(s.Other) {
 			c.key(k)
 			c.out = appendRaw(c.out, s.Other[k])
 		}
@@ -81,7 +77,7 @@ func (s *SecurityScheme) fields(c *codec) {
 			if s.Other == nil {
 				s.Other = map[string]json.RawMessage{}
 			}
-			s.Other[m.name] = m.value
+			s.Other[string(m.name)] = m.value
 		}
 	}
 }

@@ -34,20 +34,31 @@ func (m Method) Streams() bool { return m == SendStreamingMessage || m == Subscr
 
 // formerly is the method of protocol 0.3 that became one of today's.
 func formerly(name string) (Method, bool) {
-	m, ok := map[string]Method{
-		"message/send":                        SendMessage,
-		"message/stream":                      SendStreamingMessage,
-		"tasks/get":                           GetTask,
-		"tasks/list":                          ListTasks,
-		"tasks/cancel":                        CancelTask,
-		"tasks/resubscribe":                   SubscribeToTask,
-		"tasks/pushNotificationConfig/set":    CreatePushConfig,
-		"tasks/pushNotificationConfig/get":    GetPushConfig,
-		"tasks/pushNotificationConfig/list":   ListPushConfigs,
-		"tasks/pushNotificationConfig/delete": DeletePushConfig,
-		"agent/getAuthenticatedExtendedCard":  GetExtendedAgentCard,
-	}[name]
-	return m, ok
+	switch name {
+	case "message/send":
+		return SendMessage, true
+	case "message/stream":
+		return SendStreamingMessage, true
+	case "tasks/get":
+		return GetTask, true
+	case "tasks/list":
+		return ListTasks, true
+	case "tasks/cancel":
+		return CancelTask, true
+	case "tasks/resubscribe":
+		return SubscribeToTask, true
+	case "tasks/pushNotificationConfig/set":
+		return CreatePushConfig, true
+	case "tasks/pushNotificationConfig/get":
+		return GetPushConfig, true
+	case "tasks/pushNotificationConfig/list":
+		return ListPushConfigs, true
+	case "tasks/pushNotificationConfig/delete":
+		return DeletePushConfig, true
+	case "agent/getAuthenticatedExtendedCard":
+		return GetExtendedAgentCard, true
+	}
+	return "", false
 }
 
 // complete is what a request must say beyond what its object must: a

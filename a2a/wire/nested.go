@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"maps"
+	"iter"
 	"slices"
 )
 
@@ -26,7 +26,7 @@ func one[T any, P objectOf[T]](c *codec, name string, v *T, p presence) {
 	}
 	value, ok := c.find(name)
 	if ok {
-		c.within(step{name, -1}, func() { c.read(value, P(v)) })
+		c.readAt(step{name, -1}, value, P(v))
 	} else if p == required {
 		c.fail(name, "expected an object, got none")
 	}
@@ -43,7 +43,7 @@ func maybe[T any, P objectOf[T]](c *codec, name string, v **T) {
 	}
 	if value, ok := c.find(name); ok {
 		*v = new(T)
-		c.within(step{name, -1}, func() { c.read(value, P(*v)) })
+		c.readAt(step{name, -1}, value, P(*v))
 	}
 }
 
@@ -53,10 +53,10 @@ func list[T any, P objectOf[T]](c *codec, name string, v *[]T, p presence) {
 		c.array(name, len(*v), p, func(i int) { c.write(P(&(*v)[i])) })
 		return
 	}
-	c.each(name, func(value []byte) {
+	for value := range c.each(name) {
 		*v = append(*v, *new(T))
 		c.read(value, P(&(*v)[len(*v)-1]))
-	})
+	}
 	if p == required && len(*v) == 0 {
 		c.fail(name, "expected at least one element, got none")
 	}
@@ -68,11 +68,11 @@ func (c *codec) texts(name string, v *[]string, p presence) {
 		c.array(name, len(*v), p, func(i int) { c.out = appendString(c.out, (*v)[i]) })
 		return
 	}
-	c.each(name, func(value []byte) {
+	for value := range c.each(name) {
 		if s, ok := c.str("", value); ok {
 			*v = append(*v, s)
 		}
-	})
+	}
 }
 
 func (c *codec) array(name string, n int, p presence, element func(i int)) {
@@ -90,24 +90,30 @@ func (c *codec) array(name string, n int, p presence, element func(i int)) {
 	c.out = append(c.out, ']')
 }
 
-// each reads the elements of a member that is an array, each at its place.
-func (c *codec) each(name string, element func(value []byte)) {
-	value, ok := c.find(name)
-	if !ok {
-		return
-	}
-	if value[0] != '[' {
-		c.fail(name, "expected an array, got %s", kindOf(value))
-		return
-	}
-	c.within(step{name, -1}, func() {
+// each are the elements of a member that is an array, each read at its place.
+func (c *codec) each(name string) iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) {
+		value, ok := c.find(name)
+		if !ok {
+			return
+		}
+		if value[0] != '[' {
+			c.fail(name, "expected an array, got %s", kindOf(value))
+			return
+		}
+		c.enter(step{name, -1})
 		i := 0
-		elements(value, func(e []byte) bool {
-			c.within(step{"", i}, func() { element(e) })
+		for e := range elements(value) {
+			c.enter(step{"", i})
+			more := yield(e)
+			c.leave()
 			i++
-			return c.err == nil
-		})
-	})
+			if !more || c.err != nil {
+				break
+			}
+		}
+		c.leave()
+	}
 }
 
 // mapOf is a member that is a map of objects by name.
@@ -116,7 +122,7 @@ func mapOf[T any, P objectOf[T]](c *codec, name string, v *map[string]T) {
 		if len(*v) > 0 {
 			c.key(name)
 			c.out = append(c.out, '{')
-			for _, k := range slices.Sorted(maps.Keys(*v)) {
+			for _, k := range sorted(*v) {
 				c.key(k)
 				item := (*v)[k]
 				c.write(P(&item))
@@ -134,13 +140,24 @@ func mapOf[T any, P objectOf[T]](c *codec, name string, v *map[string]T) {
 		return
 	}
 	*v = map[string]T{}
-	c.within(step{name, -1}, func() {
-		for _, m := range appendMembers(nil, value) {
-			var item T
-			c.within(step{m.name, -1}, func() { c.read(m.value, P(&item)) })
-			(*v)[m.name] = item
-		}
-	})
+	c.enter(step{name, -1})
+	for _, m := range appendMembers(nil, value) {
+		var item T
+		name := string(m.name)
+		c.readAt(step{name, -1}, m.value, P(&item))
+		(*v)[name] = item
+	}
+	c.leave()
+}
+
+// sorted are the names of a map in order.
+func sorted[T any](m map[string]T) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // exactlyOne is the rule of a oneof: one of its alternatives is there.

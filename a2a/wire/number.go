@@ -92,10 +92,11 @@ func enum[E ~string](c *codec, name string, v *E, names []E, p presence) {
 	value, ok := c.find(name)
 	if ok {
 		at := -1
-		if n, ok := integer(value); ok && (value[0] != '"' || c.loose) && n >= 0 && n < len(names) {
+		if n, ok := numbered(value, c.loose); ok && n >= 0 && n < len(names) {
 			at = n
 		} else if value[0] == '"' {
-			at = slices.Index(names, E(unquote(value)))
+			text := textOf(value)
+			at = slices.IndexFunc(names, func(name E) bool { return string(name) == string(text) })
 		}
 		switch {
 		case at > 0:
@@ -107,6 +108,14 @@ func enum[E ~string](c *codec, name string, v *E, names []E, p presence) {
 	if p == required && *v == "" {
 		c.fail(name, "expected one of %s, got none", join(names[1:]))
 	}
+}
+
+// numbered is the number of an enum's value; only a loose one may be a string.
+func numbered(value []byte, loose bool) (int, bool) {
+	if value[0] == '"' && !loose {
+		return 0, false
+	}
+	return integer(value)
 }
 
 func join[E ~string](names []E) string {

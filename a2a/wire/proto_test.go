@@ -123,7 +123,7 @@ func camel(field string) string {
 func membersOf(o Object) []string {
 	var list []string
 	for _, m := range appendMembers(nil, Encode(o)) {
-		list = append(list, m.name)
+		list = append(list, string(m.name))
 	}
 	slices.Sort(list)
 	return list
@@ -185,7 +185,7 @@ func TestMembersAreReadInTheProtosOwnSpelling(t *testing.T) {
 		c := codec{writing: true, out: []byte("{")}
 		fields := strings.Fields(protoFields[name])
 		for _, m := range appendMembers(nil, Encode(o)) {
-			at := slices.IndexFunc(fields, func(f string) bool { return camel(strings.TrimSuffix(f, "!")) == m.name })
+			at := slices.IndexFunc(fields, func(f string) bool { return camel(strings.TrimSuffix(f, "!")) == string(m.name) })
 			c.key(strings.TrimSuffix(fields[at], "!"))
 			c.out = append(c.out, m.value...)
 		}

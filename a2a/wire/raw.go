@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"encoding/json"
-	"maps"
-	"slices"
-)
+import "encoding/json"
 
 // value is any JSON value, null included.
 func (c *codec) value(name string, v *json.RawMessage) {
@@ -56,7 +52,7 @@ func (c *codec) metadata(name string, v *Metadata) {
 
 func (m Metadata) append(out []byte) []byte {
 	c := codec{out: append(out, '{')}
-	for _, k := range slices.Sorted(maps.Keys(m)) {
+	for _, k := range sorted(m) {
 		c.key(k)
 		c.out = appendRaw(c.out, m[k])
 	}
@@ -64,10 +60,11 @@ func (m Metadata) append(out []byte) []byte {
 }
 
 func readMetadata(object []byte) Metadata {
-	members := appendMembers(nil, object)
+	var room [8]member
+	members := appendMembers(room[:0], object)
 	m := make(Metadata, len(members))
 	for _, x := range members {
-		m[x.name] = x.value
+		m[string(x.name)] = x.value
 	}
 	return m
 }

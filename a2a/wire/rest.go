@@ -13,7 +13,8 @@ import (
 // Names in the query may be in snake_case too, and empty values are absent.
 func (r Route) Decode(query url.Values, body []byte, into Object) error {
 	method, _ := r.path()
-	c := codec{loose: method != http.MethodPost}
+	c := newReader()
+	c.loose = method != http.MethodPost
 	said := queryMembers(query)
 	if !c.loose {
 		var err error
@@ -22,17 +23,17 @@ func (r Route) Decode(query url.Values, body []byte, into Object) error {
 		}
 	}
 	given := r.given()
-	c.stack = slices.Clone(given)
+	c.stack = append(c.stack, given...)
 	for _, m := range said {
-		at := slices.IndexFunc(given, func(g member) bool { return sameName(m.name, g.name) })
+		at := slices.IndexFunc(given, func(g member) bool { return sameName(m.name, string(g.name)) })
 		switch {
 		case at < 0:
 			c.stack = append(c.stack, m)
 		case !isNull(m.value) && string(m.value) != `""` && text(m.value) != text(given[at].value):
-			c.fail(given[at].name, "expected what the path says, got something else")
+			c.fail(string(given[at].name), "expected what the path says, got something else")
 		}
 	}
-	into.fields(&c)
+	into.fields(c)
 	if err := c.fault(); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func queryMembers(query url.Values) []member {
 	for name, values := range query {
 		for _, v := range values {
 			if v != "" {
-				list = append(list, member{name, quoted(v)})
+				list = append(list, member{[]byte(name), quoted(v)})
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func (r Route) given() []member {
 	var list []member
 	add := func(name, value string) {
 		if value != "" {
-			list = append(list, member{name, quoted(value)})
+			list = append(list, member{[]byte(name), quoted(value)})
 		}
 	}
 	add("tenant", r.Tenant)
@@ -96,17 +97,17 @@ func EncodeREST(m Method, o Object) (method, target string, body []byte) {
 	query := url.Values{}
 	rest := codec{writing: true, out: []byte("{")}
 	for _, x := range appendMembers(nil, Encode(o)) {
-		switch {
-		case x.name == "tenant":
+		switch name := string(x.name); {
+		case name == "tenant":
 			r.Tenant = text(x.value)
-		case x.name == "taskId":
+		case name == "taskId":
 			r.Task = text(x.value)
-		case x.name == "id" && (m == GetTask || m == CancelTask || m == SubscribeToTask):
+		case name == "id" && (m == GetTask || m == CancelTask || m == SubscribeToTask):
 			r.Task = text(x.value)
-		case x.name == "id" && m != CreatePushConfig:
+		case name == "id" && m != CreatePushConfig:
 			r.Config = text(x.value)
 		default:
-			rest.key(x.name)
+			rest.key(name)
 			rest.out = append(rest.out, x.value...)
 		}
 	}
@@ -115,7 +116,7 @@ func EncodeREST(m Method, o Object) (method, target string, body []byte) {
 		return method, target, append(rest.out, '}')
 	}
 	for _, x := range appendMembers(nil, append(rest.out, '}')) {
-		query.Set(x.name, scalar(x.value))
+		query.Set(string(x.name), scalar(x.value))
 	}
 	if len(query) > 0 {
 		target += "?" + query.Encode()

@@ -38,13 +38,16 @@ func ParseRoute(method, path string) (Route, error) {
 func parseRoute(method string, segments []string) (Route, bool) {
 	switch len(segments) {
 	case 1:
-		m, ok := map[string]Method{
-			"POST message:send":     SendMessage,
-			"POST message:stream":   SendStreamingMessage,
-			"GET tasks":             ListTasks,
-			"GET extendedAgentCard": GetExtendedAgentCard,
-		}[method+" "+segments[0]]
-		return Route{Method: m}, ok
+		switch method + " " + segments[0] {
+		case "POST message:send":
+			return Route{Method: SendMessage}, true
+		case "POST message:stream":
+			return Route{Method: SendStreamingMessage}, true
+		case "GET tasks":
+			return Route{Method: ListTasks}, true
+		case "GET extendedAgentCard":
+			return Route{Method: GetExtendedAgentCard}, true
+		}
 	case 2:
 		return taskRoute(method, segments)
 	case 3, 4:

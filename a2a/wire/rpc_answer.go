@@ -8,22 +8,32 @@ import (
 )
 
 // EncodeResult is the JSON-RPC answer with a result, on one line: the body of a
-// response, or the data of one event of a stream. The id is the request's.
+// response, or the data of one event of a stream. The id is the request's, nil
+// for null.
 func EncodeResult(id json.RawMessage, result Object) []byte {
-	c := codec{writing: true, out: make([]byte, 0, 512)}
-	c.out = append(appendRaw(append(c.out, `{"jsonrpc":"2.0","id":`...), id), `,"result":`...)
+	c := codec{writing: true, out: make([]byte, 0, 1024)}
+	c.out = append(appendID(c.out, id), `,"result":`...)
 	c.write(result)
 	return append(c.out, '}')
 }
 
 // EncodeError is the JSON-RPC answer with an error, on one line. What is no
-// *Error becomes Internal with a fixed text.
+// *Error becomes Internal with a fixed text. A nil id stands for null.
 func EncodeError(id json.RawMessage, err error) []byte {
 	e := Public(err)
 	c := codec{writing: true}
-	c.out = append(appendRaw(append(c.out, `{"jsonrpc":"2.0","id":`...), id), `,"error":`...)
+	c.out = append(appendID(c.out, id), `,"error":`...)
 	c.write(&rpcError{code: e.Kind.Code(), message: e.text(), data: e.details()})
 	return append(c.out, '}')
+}
+
+// appendID begins an answer.
+func appendID(out []byte, id json.RawMessage) []byte {
+	out = append(out, `{"jsonrpc":"2.0","id":`...)
+	if id == nil {
+		return append(out, "null"...)
+	}
+	return appendRaw(out, id)
 }
 
 // DecodeAnswer reads a JSON-RPC answer, or the data of one event of a stream,
@@ -35,8 +45,7 @@ func DecodeAnswer(body []byte, id string, into Object) error {
 	}
 	text := trim(bytes.Clone(body))
 	var a rpcAnswer
-	var c codec
-	if err := c.decode(text, &a); err != nil {
+	if err := newReader().decode(text, &a); err != nil {
 		return asAnswer(err)
 	}
 	if a.version != "2.0" {
@@ -52,7 +61,8 @@ func DecodeAnswer(body []byte, id string, into Object) error {
 	case a.fault != nil:
 		return a.fault.read()
 	}
-	c = codec{path: []step{{"result", -1}}}
+	c := newReader()
+	c.enter(step{"result", -1})
 	return asAnswer(c.decode(a.result, into))
 }
 

@@ -18,7 +18,15 @@ type Request struct {
 // still carries the id if that could be read, for the answer. A batch is
 // refused, and so is a notification: every operation has an answer.
 func ParseRequest(body []byte) (Request, error) {
-	r := Request{ID: json.RawMessage("null")}
+	r, err := parseRequest(body)
+	if r.ID == nil {
+		r.ID = json.RawMessage("null")
+	}
+	return r, err
+}
+
+// parseRequest is ParseRequest without an id where none could be read.
+func parseRequest(body []byte) (r Request, err error) {
 	if err := check(body); err != nil {
 		return r, err
 	}
@@ -27,8 +35,9 @@ func ParseRequest(body []byte) (Request, error) {
 		return r, Errorf(InvalidRequest, "expected one request object, got %s", kindOf(text))
 	}
 	var version, id, method, params []byte
-	for _, m := range appendMembers(nil, text) {
-		switch m.name {
+	var room [8]member
+	for _, m := range appendMembers(room[:0], text) {
+		switch string(m.name) {
 		case "jsonrpc":
 			version = m.value
 		case "id":
@@ -80,8 +89,7 @@ func invalidRequest(field, want string, got []byte) *Error {
 // Decode reads the parameters into the zero value of the method's request; it
 // is [Decode] for them. Absent ones are empty.
 func (r Request) Decode(into Object) error {
-	var c codec
-	if err := c.decode(r.params, into); err != nil {
+	if err := newReader().decode(r.params, into); err != nil {
 		return err
 	}
 	return r.Method.complete(into)

@@ -145,8 +145,8 @@ func walk(t *testing.T, value []byte) {
 			t.Fatalf("%q: %d members, want %d", value, len(got), len(want))
 		}
 		for _, m := range got {
-			if string(want[m.name]) != string(m.value) {
-				t.Fatalf("%q: member %q is %q, want %q", value, m.name, m.value, want[m.name])
+			if string(want[string(m.name)]) != string(m.value) {
+				t.Fatalf("%q: member %q is %q, want %q", value, m.name, m.value, want[string(m.name)])
 			}
 			walk(t, m.value)
 		}
@@ -156,14 +156,13 @@ func walk(t *testing.T, value []byte) {
 			t.Fatal(err)
 		}
 		i := 0
-		elements(value, func(e []byte) bool {
+		for e := range elements(value) {
 			if string(e) != string(want[i]) {
 				t.Fatalf("%q: element %d is %q, want %q", value, i, e, want[i])
 			}
 			walk(t, e)
 			i++
-			return true
-		})
+		}
 		if i != len(want) {
 			t.Fatalf("%q: %d elements, want %d", value, i, len(want))
 		}

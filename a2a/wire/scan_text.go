@@ -94,10 +94,7 @@ type names struct {
 
 // add takes a name as it stands, in its quotes, and reports whether it is new.
 func (s *names) add(quoted []byte) bool {
-	name := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = []byte(unquote(quoted))
-	}
+	name := textOf(quoted)
 	for _, other := range s.few[:s.n] {
 		if bytes.Equal(other, name) {
 			return false

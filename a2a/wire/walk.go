@@ -2,14 +2,13 @@ package wire
 
 import (
 	"bytes"
+	"iter"
 	"unicode/utf8"
 )
 
-// member is one member of an object: its name, and its value as it stands.
-type member struct {
-	name  string
-	value []byte
-}
+// member is one member of an object: the text of its name, and its value as it
+// stands.
+type member struct{ name, value []byte }
 
 // appendMembers appends the members of an object to list. Like all functions of
 // this file it walks a text that check has passed.
@@ -17,7 +16,7 @@ func appendMembers(list []member, object []byte) []member {
 	at := next(object, 1)
 	for object[at] != '}' {
 		end := skip(object, at)
-		name := unquote(object[at:end])
+		name := textOf(object[at:end])
 		at = next(object, next(object, end)+1) // behind the colon
 		end = skip(object, at)
 		list = append(list, member{name, object[at:end:end]})
@@ -28,16 +27,18 @@ func appendMembers(list []member, object []byte) []member {
 	return list
 }
 
-// elements calls f with each element of an array, until f returns false.
-func elements(array []byte, f func(value []byte) bool) {
-	at := next(array, 1)
-	for array[at] != ']' {
-		end := skip(array, at)
-		if !f(array[at:end:end]) {
-			return
-		}
-		if at = next(array, end); array[at] == ',' {
-			at = next(array, at+1)
+// elements are the elements of an array.
+func elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) {
+		at := next(array, 1)
+		for array[at] != ']' {
+			end := skip(array, at)
+			if !yield(array[at:end:end]) {
+				return
+			}
+			if at = next(array, end); array[at] == ',' {
+				at = next(array, at+1)
+			}
 		}
 	}
 }
@@ -92,10 +93,13 @@ func trim(text []byte) []byte {
 }
 
 // unquote returns the text of a string that stands in its quotes.
-func unquote(quoted []byte) string {
-	inner := quoted[1 : len(quoted)-1]
+func unquote(quoted []byte) string { return string(textOf(quoted)) }
+
+// textOf is unquote without a copy of what has no escapes.
+func textOf(quoted []byte) []byte {
+	inner := quoted[1 : len(quoted)-1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
+		return inner
 	}
 	text := make([]byte, 0, len(inner))
 	for len(inner) > 0 {
@@ -109,7 +113,7 @@ func unquote(quoted []byte) string {
 			text, inner = utf8.AppendRune(text, r), inner[size:]
 		}
 	}
-	return string(text)
+	return text
 }
 
 // appendString writes a string in quotes. What is not UTF-8 in it becomes
@@ -117,8 +121,17 @@ func unquote(quoted []byte) string {
 func appendString(out []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	out = append(out, '"')
+	written := 0
 	for i := 0; i < len(s); {
-		c := s[i]
+		c, size := s[i], 1
+		if c >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(s[i:])
+		}
+		if size > 1 || c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i += size
+			continue
+		}
+		out = append(out, s[written:i]...)
 		switch {
 		case c == '"' || c == '\\':
 			out = append(out, '\\', c)
@@ -130,17 +143,13 @@ func appendString(out []byte, s string) []byte {
 			out = append(out, '\\', 't')
 		case c < 0x20:
 			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		case c < utf8.RuneSelf:
-			out = append(out, c)
 		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			out = utf8.AppendRune(out, r)
-			i += size
-			continue
+			out = utf8.AppendRune(out, utf8.RuneError)
 		}
 		i++
+		written = i
 	}
-	return append(out, '"')
+	return append(append(out, s[written:]...), '"')
 }
 
 // appendRaw writes a JSON text on one line. Line ends can only stand between
