@@ -108,11 +108,11 @@ func readOriginal(raw []byte) (*original, error) {
 	for _, m := range members {
 		switch m.Name {
 		case "digest":
-			o.Digest = strings.Trim(string(m.Value), `"`) // hex has no escapes
+			o.Digest = strings.Trim(m.Value, `"`) // hex has no escapes
 		case "message":
-			o.Message = m.Value
+			o.Message = json.RawMessage(m.Value)
 		case "outside":
-			o.Outside = string(m.Value) == "true"
+			o.Outside = m.Value == "true"
 		}
 	}
 	return &o, nil
