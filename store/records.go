@@ -124,7 +124,9 @@ const (
 	Noted EntryKind = "noted"
 )
 
-// Entry is one record of a conversation's log.
+// Entry is one record of a conversation's log. What its slices hold is never
+// changed, neither by who has read it nor by who has written it: an engine may keep
+// them and give them to others.
 type Entry struct {
 	Owner        string
 	Conversation string

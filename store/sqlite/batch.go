@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/parley-agents/parley/store"
@@ -26,12 +27,18 @@ var errSpoilt = errors.New("a write set that does not fit left a part of itself 
 // alone is served at once.
 func (w *writer) gather(first job) []job {
 	batch, size := []job{first}, first.size
-	for len(batch) < batchJobs && size < batchBytes {
-		select {
-		case j := <-w.jobs:
-			batch, size = append(batch, j), size+j.size
-		default:
-			return batch
+	for more := true; more; {
+		runtime.Gosched()
+		more = false
+		for len(batch) < batchJobs && size < batchBytes {
+			select {
+			case j := <-w.jobs:
+				batch, size = append(batch, j), size+j.size
+				more = true
+				continue
+			default:
+			}
+			break
 		}
 	}
 	return batch

@@ -97,17 +97,14 @@ func listed[K task | talk](ctx context.Context, s *Store, k K, what string, read
 	return found, nil
 }
 
-// after are the entries behind an index, at most limit of them, as the caller's
-// own; ok is false if some of them are not in the tail.
+// after are the entries behind an index, at most limit of them; ok is false if some
+// of them are not in the tail.
 func (t tail) after(index int64, limit int) (found []store.Entry, ok bool) {
 	if len(t.entries) == 0 || index+1 < t.entries[0].Index {
 		return nil, false
 	}
 	from := min(int(index+1-t.entries[0].Index), len(t.entries))
-	for _, e := range t.entries[from:min(len(t.entries), from+limit)] {
-		found = append(found, ownEntry(e))
-	}
-	return found, true
+	return append(found, t.entries[from:min(len(t.entries), from+limit)]...), true
 }
 
 // message is the first entry about a message.
@@ -118,7 +115,7 @@ func (t tail) message(k store.Key, kind store.EntryKind, messageID string) (stor
 	if i < 0 {
 		return store.Entry{}, store.ErrNotFound
 	}
-	return ownEntry(t.entries[i]), nil
+	return t.entries[i], nil
 }
 
 func same[T any](v T) T { return v }

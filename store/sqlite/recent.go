@@ -12,7 +12,7 @@ const keptBytes = 2 << 20
 // there when they were looked for, so that a conversation's next step need not ask
 // SQLite for what it has just written. It is no second truth: nobody but this
 // store's writer changes those records while it has the file open, and what a
-// transaction changes is out of here from before it is committed until after, so
+// transaction changes is not told from before it is committed until after, so
 // that whoever reads finds either what stood before or what stands now, from
 // wherever it comes. What becomes of a record that cannot be told from here is not
 // remembered.
@@ -23,12 +23,17 @@ type recent struct {
 	mu         sync.Mutex
 	young, old map[any]memory
 	bytes      int // of the young
-	// barred are the keys of the transaction that is being committed, all of them
-	// if closed; looked are those that are looked up in the file.
-	barred map[any]bool
+	// barred are the changes of the transaction that is being committed, whose keys
+	// say nothing meanwhile: none does if closed. looked are those that are looked up
+	// in the file.
+	barred map[any]memory
 	closed bool
 	looked map[any]*lookup
 }
+
+// usualChanges is how many records a batch of write sets changes when there are many
+// callers.
+const usualChanges = 64
 
 // memory is a value and about how many bytes it takes.
 type memory struct {
@@ -61,6 +66,9 @@ func (r *recent) get(k any) (value any, ok bool) {
 }
 
 func (r *recent) find(k any) (value any, ok bool) {
+	if _, changing := r.barred[k]; changing {
+		return nil, false
+	}
 	m, ok := r.young[k]
 	if !ok {
 		if m, ok = r.old[k]; ok {
@@ -98,7 +106,8 @@ func (r *recent) look(k any) (learned func(value any, bytes int)) {
 		r.looked[k] = l
 	}
 	l.reads++
-	l.stale = l.stale || r.closed || r.barred[k]
+	_, changing := r.barred[k]
+	l.stale = l.stale || r.closed || changing
 	return func(value any, bytes int) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -111,7 +120,7 @@ func (r *recent) look(k any) (learned func(value any, bytes int)) {
 	}
 }
 
-// bar takes what a transaction changes out, before it is committed.
+// bar keeps what a transaction changes from being told, before it is committed.
 func (r *recent) bar(c *changes) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,21 +131,24 @@ func (r *recent) bar(c *changes) {
 		}
 		return
 	}
-	r.barred = make(map[any]bool, len(c.made))
-	for k := range c.made {
-		r.barred[k] = true
-		r.drop(k)
-		if l := r.looked[k]; l != nil {
+	r.barred = c.made
+	for k, l := range r.looked {
+		if _, changing := c.made[k]; changing {
 			l.stale = true
 		}
 	}
 }
 
 // admit puts in what a transaction has changed, after it was committed; nil if it
-// was not.
+// was not, and the file has to say what stands.
 func (r *recent) admit(c *changes) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if c == nil {
+		for k := range r.barred {
+			r.drop(k)
+		}
+	}
 	r.barred, r.closed = nil, false
 	if c == nil || c.all {
 		return
@@ -144,6 +156,8 @@ func (r *recent) admit(c *changes) {
 	for k, m := range c.made {
 		if m.value != nil {
 			r.put(k, m)
+		} else {
+			r.drop(k)
 		}
 	}
 }
@@ -157,7 +171,7 @@ type changes struct {
 	all bool
 }
 
-func (c *changes) reset(of *recent) { *c = changes{of: of, made: make(map[any]memory)} }
+func (c *changes) reset(of *recent) { *c = changes{of: of, made: make(map[any]memory, usualChanges)} }
 
 func (c *changes) set(k, value any, bytes int) { c.made[k] = memory{value, bytes} }
 

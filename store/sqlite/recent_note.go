@@ -84,7 +84,6 @@ func (c *changes) entry(e store.Entry) {
 		return
 	}
 	e.At = instant(e.At)
-	e.Envelope, e.Note = bytes.Clone(e.Envelope), bytes.Clone(e.Note)
 	t = t.with(e)
 	c.set(k, t, t.bytes)
 }
@@ -153,11 +152,6 @@ func ownState(s protocol.Exchange) protocol.Exchange {
 		}
 	}
 	return s
-}
-
-func ownEntry(e store.Entry) store.Entry {
-	e.Envelope, e.Note = bytes.Clone(e.Envelope), bytes.Clone(e.Note)
-	return e
 }
 
 func ownEffect(e store.Effect) store.Effect {

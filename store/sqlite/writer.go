@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"runtime"
 	"time"
 
 	"github.com/parley-agents/parley/store"
@@ -129,7 +128,6 @@ func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 			// Those who were just answered may be about to come back; they get
 			// their turn on the processor first, which takes no time if there
 			// is nobody.
-			runtime.Gosched()
 			w.serve(ctx, w.gather(j))
 			w.fold(ctx)
 		}
