@@ -202,7 +202,7 @@ func (s *Store) Message(ctx context.Context, k store.Key, kind store.EntryKind, 
 	if known && log.whole() {
 		return found, nil
 	}
-	return one(ctx, s, what, s.query.message, scanEntry, k.Owner, string(kind), messageID, k.Conversation, k.Peer)
+	return one(ctx, s, what, s.query.message, scanEntry, k.Owner, k.Conversation, k.Peer, string(kind), messageID)
 }
 
 // Outbox implements store.Store.

@@ -192,6 +192,8 @@ type queries struct {
 func (q *queries) texts() []text {
 	const exchange = "SELECT " + exchangeColumns + " FROM exchange WHERE owner = ? AND "
 	const log = "SELECT " + entryColumns + " FROM log WHERE owner = ? AND "
+	// The first entries of a log are read one by one, the others found by an index.
+	const about = " WHERE owner = ?1 AND conversation = ?2 AND peer = ?3 AND kind = ?4 AND message_id = ?5 AND message_id <> '' AND "
 	const outbox = "SELECT " + outboxColumns + " FROM outbox o WHERE o.owner = ? AND "
 	const inbox = "SELECT " + inboxColumns + " FROM inbox WHERE recipient = ? "
 	const newest = "ORDER BY accepted_ms DESC LIMIT ?"
@@ -207,7 +209,8 @@ func (q *queries) texts() []text {
 		{&q.inbox, "SELECT " + inboxColumns + " FROM inbox WHERE recipient = ? AND sender = ? AND message_id = ?"},
 		{&q.log, log + "conversation = ? AND idx > ? ORDER BY idx"},
 		{&q.logPage, log + "conversation = ? AND idx > ? ORDER BY idx LIMIT ?"},
-		{&q.message, log + "kind = ? AND message_id = ? AND message_id <> '' AND conversation = ? AND peer = ? ORDER BY id LIMIT 1"},
+		{&q.message, "SELECT " + entryColumns + " FROM log" + about + "idx <= 16 UNION ALL " +
+			"SELECT " + entryColumns + " FROM log INDEXED BY log_message" + about + "idx > 16 ORDER BY idx LIMIT 1"},
 		{&q.outbox, outbox + "o.conversation = ? AND o.receiver = ? ORDER BY o.id"},
 		{&q.outboxRow, outbox + "o.message_id = ?"},
 		{&q.effect, "SELECT " + effectColumns + " FROM effect WHERE recipient = ? AND sender = ? AND capability = ? AND key = ?"},

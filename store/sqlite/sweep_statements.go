@@ -31,7 +31,7 @@ func (s *sweepStatements) texts() []text {
 	return []text{
 		{&s.inbox, `DELETE FROM inbox WHERE id IN (SELECT id FROM inbox
 			WHERE status = 'settled' AND expires_ms <= ? ORDER BY expires_ms LIMIT ?)`},
-		{&s.effects, `DELETE FROM effect WHERE (recipient, sender, capability, key) IN (SELECT recipient, sender, capability, key FROM effect
+		{&s.effects, `DELETE FROM effect WHERE id IN (SELECT id FROM effect
 			WHERE status = 'ended' AND expires_ms <= ? ORDER BY expires_ms LIMIT ?)`},
 		{&s.commands, `DELETE FROM command WHERE id IN (SELECT id FROM command
 			WHERE done_ms IS NOT NULL AND done_ms < ? ORDER BY done_ms, id LIMIT ?)`},

@@ -3,8 +3,15 @@
 -- What a step writes stands near what other steps of that time write, so that many
 -- steps share the pages that a commit makes durable. Ids of conversations rise with
 -- time, those of received messages need not: only the inbox finds them by themselves.
+-- What the first entries of a log are about is soon read.
 DROP INDEX log_message;
-CREATE INDEX log_message ON log (owner, conversation, message_id) WHERE message_id <> '';
+CREATE INDEX log_message ON log (owner, conversation, message_id) WHERE message_id <> '' AND idx > 16;
+
+-- What has moved last stands last.
+DROP INDEX exchange_mailbox;
+DROP INDEX exchange_mailbox_of;
+CREATE INDEX exchange_mailbox    ON exchange (owner, peer, moved_ms, task DESC) WHERE mailbox = 1 AND parent_conversation = '';
+CREATE INDEX exchange_mailbox_of ON exchange (owner, peer, correlation, moved_ms, task DESC) WHERE mailbox = 1 AND parent_conversation = '';
 
 -- The rows stand in the order in which messages were accepted.
 ALTER TABLE inbox RENAME TO inbox_before;
@@ -35,6 +42,29 @@ DROP TABLE inbox_before;
 CREATE INDEX inbox_open   ON inbox (recipient, accepted_ms, conversation, sender, seq) WHERE status = 'in-progress';
 CREATE INDEX inbox_recent ON inbox (recipient, accepted_ms);
 CREATE INDEX inbox_expiry ON inbox (expires_ms) WHERE status = 'settled' AND expires_ms IS NOT NULL;
+
+-- Likewise the effects, in the order in which their keys were claimed.
+ALTER TABLE effect RENAME TO effect_before;
+DROP INDEX effect_expiry;
+DROP INDEX effect_conversation;
+CREATE TABLE effect (
+  id           INTEGER PRIMARY KEY,
+  recipient    TEXT NOT NULL,
+  sender       TEXT NOT NULL,
+  capability   TEXT NOT NULL,
+  key          TEXT NOT NULL,
+  fingerprint  BLOB,
+  conversation TEXT NOT NULL,
+  status       TEXT NOT NULL,
+  at_ms        INTEGER,
+  expires_ms   INTEGER,
+  UNIQUE (recipient, sender, key, capability)
+) STRICT;
+INSERT INTO effect (recipient, sender, capability, key, fingerprint, conversation, status, at_ms, expires_ms)
+  SELECT recipient, sender, capability, key, fingerprint, conversation, status, at_ms, expires_ms FROM effect_before ORDER BY at_ms;
+DROP TABLE effect_before;
+CREATE INDEX effect_expiry       ON effect (expires_ms) WHERE status = 'ended';
+CREATE INDEX effect_conversation ON effect (recipient, conversation);
 
 -- A message that opened what its sender reads is remembered as long as that.
 UPDATE inbox SET expires_ms = NULL WHERE EXISTS (SELECT 1 FROM exchange WHERE owner = inbox.recipient
