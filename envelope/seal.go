@@ -42,15 +42,21 @@ func Seal(h Header, content []byte) (*Envelope, error) {
 	return e, nil
 }
 
-// read takes the members from the very bytes, so that what is digested and sent is
+// read takes the members from the very text, so that what is digested and sent is
 // strict JSON within the limits of an envelope.
-func (e *Envelope) read(text string) error {
-	text, members, err := strictjson.Split(text, limits)
+func (e *Envelope) read(text string) (err error) {
+	var room [3 << 9]byte
+	d := newDigesting(room[:0])
+	e.text, err = strictjson.Each(text, limits, func(m strictjson.Member) {
+		d = d.add(m)
+		if m.Name == "content" {
+			e.content = m.Value
+		}
+	})
 	if err != nil {
 		return strictShape("", err)
 	}
-	e.text, e.digest = text, digestOf(members)
-	e.content = newReader(nil, "", members).find("content")
+	e.digest = d.sum()
 	return nil
 }
 

@@ -28,7 +28,3 @@ func (s *stack[T]) cut(size int) {
 	s.size = size
 	s.far = s.far[:max(size-len(s.near), 0)]
 }
-
-func (s *stack[T]) list() []T {
-	return append(append(make([]T, 0, s.size), s.near[:min(s.size, len(s.near))]...), s.far...)
-}
