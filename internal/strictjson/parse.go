@@ -16,6 +16,7 @@ type parser struct {
 	// whether it is canonical as it stands, and the values inside the root as they stand there.
 	build  bool
 	varied bool
+	brief  bool // the reader goes no further once varied is set
 	kept   []node
 	inside stack[Member]
 
@@ -34,13 +35,18 @@ func newParser[T string | []byte](data T, l Limits) parser {
 	return parser{source: string(data), limits: l.withDefaults()}
 }
 
-// look checks a document and tells whether it is canonical as it stands.
+// look checks a document and tells whether it is canonical as it stands. What is
+// not is checked no further than where that shows.
 func (p *parser) look() (canonical bool, err error) {
-	if _, err := p.document(); err != nil {
+	p.brief = true
+	if _, err := p.document(); err != nil && err.Rule != ruleVaried {
 		return false, err
 	}
 	return !p.varied, nil
 }
+
+// ruleVaried is of no fault: it ends a brief look.
+const ruleVaried = ""
 
 // document returns *Error rather than error so that no other kind can slip in.
 func (p *parser) document() (Value, *Error) {
@@ -71,6 +77,9 @@ func (p *parser) root() *Error {
 
 // value reads a value, which has a name if it is a member.
 func (p *parser) value(name string, depth int) *Error {
+	if p.brief && p.varied {
+		return p.fail(ruleVaried, "", "")
+	}
 	if p.nodes++; p.nodes > p.limits.Nodes {
 		return p.fail(RuleNodes, fmt.Sprintf("at most %d values", p.limits.Nodes), "more")
 	}
@@ -165,7 +174,6 @@ func (p *parser) object(name string, depth int) *Error {
 			return p.unexpected(RuleSyntax, "a comma or a closing brace")
 		}
 		p.end(at)
-		p.varied = p.varied || names.mixed
 		if p.build {
 			p.kept[at].mixed = names.mixed
 		}

@@ -18,8 +18,10 @@ type Member struct{ Name, Value string }
 // Scan checks one document and returns the first thing wrong with it, or nil.
 func Scan(data []byte, l Limits) error {
 	p := newParser(data, l)
-	_, err := p.look()
-	return err
+	if _, err := p.document(); err != nil {
+		return err
+	}
+	return nil
 }
 
 // Canonical checks one document and returns it in the form of RFC 8785: no white space, members sorted by the UTF-16
