@@ -3,7 +3,7 @@ package strictjson
 // stack holds its first entries in itself, so that a document of ordinary size needs no room elsewhere.
 type stack[T any] struct {
 	size int
-	near [48]T
+	near [32]T
 	far  []T
 }
 
