@@ -44,7 +44,7 @@ func (h *Header) checkWhat(f *faults, content, digest string) {
 }
 
 func contentDigest[T string | []byte](salt []byte, content T) string {
-	var room [1 << 10]byte
+	var room [512]byte
 	sum := sha256.Sum256(append(append(room[:0], salt...), content...))
 	return string(hex.AppendEncode(room[:0], sum[:]))
 }

@@ -37,21 +37,28 @@ func Decode(data []byte) (*Envelope, error) {
 	}
 	f := &faults{}
 	r := newReader(f, "", members)
-	var h Header
+	e := &Envelope{text: text}
+	h := &e.header
 	h.readKind(r)
 	r.closed(memberNames[:]...)
 	h.readWhat(r)
 	h.readWho(r)
 	h.readThread(r)
 	h.readRest(r)
-	content := r.get("content", "{", "an object")
+	e.content = r.get("content", "{", "an object")
 	if f.first == nil {
-		f.first = h.check(content, contentDigest(h.Salt, content))
+		f.first = h.check(e.content, contentDigest(h.Salt, e.content))
 	}
 	if f.first != nil {
 		return nil, f.first
 	}
-	return &Envelope{header: h, text: text, content: content, digest: digestOf(members)}, nil
+	var room [3 << 9]byte
+	d := newDigesting(room[:0])
+	for _, m := range members {
+		d = d.add(m)
+	}
+	e.digest = d.sum()
+	return e, nil
 }
 
 func (h *Header) readKind(r reader) {

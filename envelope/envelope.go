@@ -37,19 +37,21 @@ func ParseDigest(s string) (Digest, error) {
 	return d, err
 }
 
-// digestOf works on the members that came, in canonical order, never on a header written anew.
-func digestOf(members []strictjson.Member) Digest {
-	var room [3 << 9]byte
-	o := object(room[:0]).open()
-	for _, m := range members {
-		switch m.Name {
-		case "attempt", "auth", "trace", "signatures", "content", "salt":
-		default:
-			o = o.raw(m.Name, m.Value)
-		}
+// digesting is what a digest is over, under construction. It is made of the members that came, in canonical order, never
+// of a header written anew.
+type digesting object
+
+func newDigesting(room []byte) digesting { return digesting(object(room).open()) }
+
+func (d digesting) add(m strictjson.Member) digesting {
+	switch m.Name {
+	case "attempt", "auth", "trace", "signatures", "content", "salt":
+		return d
 	}
-	return sha256.Sum256(o.shut())
+	return digesting(object(d).raw(m.Name, m.Value))
 }
+
+func (d digesting) sum() Digest { return sha256.Sum256(object(d).shut()) }
 
 // Header returns a deep copy of every member but the content. An absent protocol reads as [DefaultProtocol].
 func (e *Envelope) Header() Header { return e.header.clone() }

@@ -135,6 +135,12 @@ type Extension struct {
 
 // clone returns a copy that shares nothing with h.
 func (h Header) clone() Header {
+	h.unshare()
+	return h
+}
+
+// unshare replaces what is shared by reference with copies.
+func (h *Header) unshare() {
 	h.Salt = bytes.Clone(h.Salt)
 	h.Error = copied(h.Error)
 	if h.Error != nil {
@@ -158,7 +164,6 @@ func (h Header) clone() Header {
 		x.Value = bytes.Clone(x.Value)
 		h.Extensions[uri] = x
 	}
-	return h
 }
 
 func (l Labels) clone() Labels {

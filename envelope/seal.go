@@ -17,8 +17,9 @@ const DefaultProtocol = "request/v1"
 // Attempt where they are zero, and always ContentDigest; the rest is the caller's, ids, times and salt included. It
 // keeps no reference to its arguments. Errors are *ShapeError: whatever Seal makes, Decode accepts.
 func Seal(h Header, content []byte) (*Envelope, error) {
-	e := &Envelope{header: h.clone()}
+	e := &Envelope{header: h}
 	own := &e.header
+	own.unshare()
 	own.fill()
 	var text, digest string
 	if content != nil {
@@ -36,21 +37,26 @@ func Seal(h Header, content []byte) (*Envelope, error) {
 	}
 	own.settle()
 	var room [3 << 9]byte
-	if err := e.read(string(own.write(room[:0], text))); err != nil {
+	if err := e.read(string(own.write(room[:0], text)), room[:0]); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// read takes the members from the very bytes, so that what is digested and sent is
-// strict JSON within the limits of an envelope.
-func (e *Envelope) read(text string) error {
-	text, members, err := strictjson.Split(text, limits)
+// read takes the members from the very text, so that what is digested and sent is
+// strict JSON within the limits of an envelope. It uses the room.
+func (e *Envelope) read(text string, room []byte) (err error) {
+	d := newDigesting(room)
+	e.text, err = strictjson.Each(text, limits, func(m strictjson.Member) {
+		d = d.add(m)
+		if m.Name == "content" {
+			e.content = m.Value
+		}
+	})
 	if err != nil {
 		return strictShape("", err)
 	}
-	e.text, e.digest = text, digestOf(members)
-	e.content = newReader(nil, "", members).find("content")
+	e.digest = d.sum()
 	return nil
 }
 

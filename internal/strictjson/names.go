@@ -37,6 +37,7 @@ func (p *parser) name(m *members) (string, *Error) {
 	p.work += len(name)
 	later := p.names.size == m.first || compareUTF16(p.names.at(p.names.size-1), name) < 0
 	m.mixed = m.mixed || !later
+	p.varied = p.varied || m.mixed
 	if m.apart = m.apart && later && !hasCapital(name); !m.apart {
 		switch other, clash := p.clash(name, m); {
 		case clash && other == name:

@@ -58,9 +58,18 @@ func (v Value) Inside() iter.Seq2[string, Value] {
 	}
 }
 
+// len returns how many elements or members there are.
+func (v Value) len() int {
+	n := 0
+	for range v.Inside() {
+		n++
+	}
+	return n
+}
+
 // sorted returns the members of an object in canonical order.
 func (v Value) sorted() []Value {
-	list := make([]Value, 0, v.Size()-1)
+	list := make([]Value, 0, v.len())
 	for _, member := range v.Inside() {
 		list = append(list, member)
 	}
@@ -134,13 +143,13 @@ func (v Value) Tree() any {
 	case KindString:
 		return n.text
 	case KindArray:
-		list := []any{}
+		list := make([]any, 0, v.len())
 		for _, element := range v.Inside() {
 			list = append(list, element.Tree())
 		}
 		return list
 	default:
-		object := map[string]any{}
+		object := make(map[string]any, v.len())
 		for name, member := range v.Inside() {
 			object[name] = member.Tree()
 		}

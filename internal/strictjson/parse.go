@@ -16,6 +16,7 @@ type parser struct {
 	// whether it is canonical as it stands, and the values inside the root as they stand there.
 	build  bool
 	varied bool
+	brief  bool // the reader goes no further once varied is set
 	kept   []node
 	inside stack[Member]
 
@@ -30,25 +31,30 @@ type parser struct {
 	work int
 }
 
-func newParser[T string | []byte](data T, l Limits) parser {
-	return parser{source: string(data), limits: l.withDefaults()}
+func newParser[T string | []byte](data T, l Limits) *parser {
+	return &parser{source: string(data), limits: l.withDefaults()}
 }
 
-// look checks a document and tells whether it is canonical as it stands.
+// look checks a document and tells whether it is canonical as it stands. What is
+// not is checked no further than where that shows.
 func (p *parser) look() (canonical bool, err error) {
-	if _, err := p.document(); err != nil {
+	p.brief = true
+	if _, err := p.document(); err != nil && err != enough {
 		return false, err
 	}
 	return !p.varied, nil
 }
 
+// enough ends a brief look; it is no fault.
+var enough = &Error{}
+
 // document returns *Error rather than error so that no other kind can slip in.
 func (p *parser) document() (Value, *Error) {
-	if err := p.root(); err != nil {
+	err := p.root()
+	if err != nil && err != enough {
 		err.Pointer = pointer(p.path)
-		return Value{}, err
 	}
-	return Value{nodes: p.kept}, nil
+	return Value{nodes: p.kept}, err
 }
 
 func (p *parser) root() *Error {
@@ -70,14 +76,18 @@ func (p *parser) root() *Error {
 }
 
 // value reads a value, which has a name if it is a member.
-func (p *parser) value(name string, depth int) *Error {
-	if p.nodes++; p.nodes > p.limits.Nodes {
-		return p.fail(RuleNodes, fmt.Sprintf("at most %d values", p.limits.Nodes), "more")
+func (p *parser) value(name string, depth int) (err *Error) {
+	if p.brief && p.varied {
+		return enough
 	}
+	if p.nodes++; p.nodes > p.limits.Nodes {
+		return p.more(RuleNodes, "values", p.limits.Nodes)
+	}
+	n := node{name: name}
 	switch c := p.peek(); {
 	case c == '{' || c == '[':
 		if depth > p.limits.Depth {
-			return p.fail(RuleDepth, fmt.Sprintf("at most %d levels", p.limits.Depth), "more")
+			return p.more(RuleDepth, "levels", p.limits.Depth)
 		}
 		p.advance(1)
 		if c == '{' {
@@ -85,23 +95,22 @@ func (p *parser) value(name string, depth int) *Error {
 		}
 		return p.array(name, depth)
 	case c == '"':
-		text, err := p.str(p.build)
-		p.keep(node{kind: KindString, name: name, text: text})
-		return err
+		n.kind = KindString
+		n.text, err = p.str(p.build)
 	case c == '-' || isDigit(c):
-		text, err := p.number()
-		p.keep(node{kind: KindNumber, name: name, text: text})
-		return err
+		n.kind = KindNumber
+		n.text, err = p.number()
 	case p.literal("true"):
-		p.keep(node{kind: KindBoolean, name: name, text: "true"})
+		n.kind, n.text = KindBoolean, "true"
 	case p.literal("false"):
-		p.keep(node{kind: KindBoolean, name: name, text: "false"})
+		n.kind, n.text = KindBoolean, "false"
 	case p.literal("null"):
-		p.keep(node{kind: KindNull, name: name, text: "null"})
+		n.kind, n.text = KindNull, "null"
 	default:
 		return p.unexpected(RuleSyntax, "a value")
 	}
-	return nil
+	p.keep(n)
+	return err
 }
 
 // keep keeps a value and returns where, if values are kept.
@@ -125,6 +134,9 @@ func (p *parser) end(at int) {
 // within says that a value of the root, or of something inside it, is read, and
 // where in the path its faults are.
 func (p *parser) within(s step, from, depth int, err *Error) *Error {
+	if err == enough {
+		return err
+	}
 	if err != nil {
 		p.path = append(p.path, s)
 		return err
@@ -148,7 +160,7 @@ func (p *parser) object(name string, depth int) *Error {
 			return err
 		}
 		if count == p.limits.Members {
-			return p.fail(RuleMembers, fmt.Sprintf("at most %d members", p.limits.Members), "more")
+			return p.more(RuleMembers, "members", p.limits.Members)
 		}
 		if p.space(); !p.take(':') {
 			return p.within(step{name: name, index: -1}, 0, depth, p.unexpected(RuleSyntax, "a colon"))
@@ -165,7 +177,6 @@ func (p *parser) object(name string, depth int) *Error {
 			return p.unexpected(RuleSyntax, "a comma or a closing brace")
 		}
 		p.end(at)
-		p.varied = p.varied || names.mixed
 		if p.build {
 			p.kept[at].mixed = names.mixed
 		}
@@ -246,6 +257,11 @@ func (p *parser) spaces() {
 // fail reports a fault at hand; where that is, document says.
 func (p *parser) fail(rule, want, got string) *Error {
 	return &Error{Rule: rule, Offset: p.at, Want: want, Got: got}
+}
+
+// more reports that there are more of something than the limit.
+func (p *parser) more(rule, of string, limit int) *Error {
+	return p.fail(rule, fmt.Sprintf("at most %d %s", limit, of), "more")
 }
 
 // unexpected reports the byte at hand; one that is not UTF-8 breaks that rule first.

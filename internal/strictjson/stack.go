@@ -3,7 +3,7 @@ package strictjson
 // stack holds its first entries in itself, so that a document of ordinary size needs no room elsewhere.
 type stack[T any] struct {
 	size int
-	near [48]T
+	near [32]T
 	far  []T
 }
 
@@ -27,8 +27,4 @@ func (s *stack[T]) push(entry T) {
 func (s *stack[T]) cut(size int) {
 	s.size = size
 	s.far = s.far[:max(size-len(s.near), 0)]
-}
-
-func (s *stack[T]) list() []T {
-	return append(append(make([]T, 0, s.size), s.near[:min(s.size, len(s.near))]...), s.far...)
 }

@@ -18,8 +18,10 @@ type Member struct{ Name, Value string }
 // Scan checks one document and returns the first thing wrong with it, or nil.
 func Scan(data []byte, l Limits) error {
 	p := newParser(data, l)
-	_, err := p.look()
-	return err
+	if _, err := p.document(); err != nil {
+		return err
+	}
+	return nil
 }
 
 // Canonical checks one document and returns it in the form of RFC 8785: no white space, members sorted by the UTF-16
@@ -80,44 +82,56 @@ func Object(data []byte, l Limits) ([]Member, error) {
 // members' values are parts of it.
 func Split(text string, l Limits) (canonical string, members []Member, err error) {
 	l.AnyRoot = false
-	return split(text, l)
+	canonical, err = split(text, l, func(m Member, more int) {
+		if members == nil {
+			members = make([]Member, 0, 1+more)
+		}
+		members = append(members, m)
+	})
+	return canonical, members, err
+}
+
+// Each is Split that lends the members one after another, once the whole is checked.
+func Each(text string, l Limits, take func(Member)) (canonical string, err error) {
+	l.AnyRoot = false
+	return split(text, l, func(m Member, _ int) { take(m) })
 }
 
 // Elements checks one document whose root is an array, and returns the canonical form of its elements.
 func Elements(text string, l Limits) ([]string, error) {
 	l.AnyRoot = true
-	canonical, members, err := split(text, l)
+	var elements []string
+	canonical, err := split(text, l, func(m Member, _ int) { elements = append(elements, m.Value) })
 	if err != nil {
 		return nil, err
 	}
 	if canonical[0] != '[' {
 		return nil, &Error{Rule: RuleRoot, Want: "an array", Got: quote(canonical[:1])}
 	}
-	elements := make([]string, len(members))
-	for i, m := range members {
-		elements[i] = m.Value
-	}
 	return elements, nil
 }
 
-// split returns the canonical form of a document and the values of its root, which
-// have no name if that is an array.
-func split(text string, l Limits) (canonical string, members []Member, err error) {
+// split returns the canonical form of a document and shows the values inside its
+// root, which have no name if that is an array, each with how many more there are.
+func split(text string, l Limits, show func(m Member, more int)) (canonical string, err error) {
 	p := newParser(text, l)
 	same, err := p.look()
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	if same {
-		return text, p.inside.list(), nil
+		for i := range p.inside.size {
+			show(p.inside.at(i), p.inside.size-1-i)
+		}
+		return text, nil
 	}
 	root, _, err := Parse(text, l)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	canonical = string(root.Canonical())
 	l.Bytes = max(l.Bytes, len(canonical))
-	return split(canonical, l)
+	return split(canonical, l, show)
 }
 
 // Tree checks one document and returns it as [Value.Tree] does.

@@ -43,7 +43,7 @@ func (p *parser) str(wanted bool) (string, *Error) {
 			}
 			run = p.at
 		case c < 0x20:
-			return "", p.fail(RuleControl, "control characters left out", fmt.Sprintf("U+%04X", c))
+			return "", p.control(rune(c))
 		case c < 0x7f:
 			p.plain(p.limits.StringBytes - length - (p.at - run))
 		default:
@@ -52,7 +52,7 @@ func (p *parser) str(wanted bool) (string, *Error) {
 				return "", p.unexpected(RuleUTF8, "UTF-8")
 			}
 			if unicode.IsControl(r) {
-				return "", p.fail(RuleControl, "control characters left out", fmt.Sprintf("U+%04X", r))
+				return "", p.control(r)
 			}
 			p.advance(size)
 		}
@@ -75,6 +75,10 @@ func (p *parser) plain(room int) {
 
 // stands reports whether a character of ASCII stands for itself in a string.
 func stands(c byte) bool { return ' ' <= c && c < 0x7f && c != '"' && c != '\\' }
+
+func (p *parser) control(r rune) *Error {
+	return p.fail(RuleControl, "control characters left out", fmt.Sprintf("U+%04X", r))
+}
 
 func (p *parser) tooLong() *Error {
 	return p.fail(RuleString, fmt.Sprintf("strings of at most %d bytes", p.limits.StringBytes), "more")
@@ -144,7 +148,7 @@ func (p *parser) hex() (rune, bool) {
 func (p *parser) allowed(r rune, start int) (rune, *Error) {
 	if unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' {
 		p.at = start
-		return 0, p.fail(RuleControl, "control characters left out", fmt.Sprintf("U+%04X", r))
+		return 0, p.control(r)
 	}
 	return r, nil
 }
