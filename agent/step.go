@@ -21,9 +21,9 @@ type step struct {
 	now  time.Time
 	x    store.Exchange
 	set  store.WriteSet
-	// known is what was in hand when the step began, nil if it was read: see inHand.
-	// leaves is what the step itself leaves in hand.
-	known, leaves *inHand
+	// known is the step whose exchange this one began with, as it was in hand; nil if
+	// the exchange was read.
+	known *step
 	// opening is the exchange's opening act, read when it is first needed.
 	opening *envelope.Envelope
 	// mail is what brought the message that the step takes.
@@ -78,12 +78,12 @@ func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*
 	return h.stepFrom(ctx, nil, k, now, plan)
 }
 
-// stepFrom is step with what is known of the exchange. Unless what is computed by
-// that is committed, the step is computed again by what is read.
-func (h *Host) stepFrom(ctx context.Context, known *inHand, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
+// stepFrom is step with what an earlier step has left in hand, if any. Unless what
+// is computed by that is committed, it is computed again by what is read.
+func (h *Host) stepFrom(ctx context.Context, known *step, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
 	begin := func() ([]*step, error) {
 		if known != nil {
-			s := h.newStep(now, known.x)
+			s := h.newStep(now, known.left())
 			s.known, known = known, nil
 			return s.alone(), nil
 		}
