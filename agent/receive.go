@@ -226,5 +226,5 @@ func (s *step) take(ctx context.Context, e *envelope.Envelope) error {
 	if s.awarded(e) {
 		s.award = e
 	}
-	return s.apply(ctx, protocol.Receive(e), entryOf(store.Received, protocol.Receiving(e), e))
+	return s.apply(ctx, protocol.Receive(e))
 }
