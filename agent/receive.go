@@ -103,7 +103,9 @@ func (h *Host) firstStep(ctx context.Context, k store.Key, now time.Time, plan f
 			return nil, ErrKnown
 		}
 		tried = true
-		return h.newStep(now, store.Exchange{Key: k, OpenedAt: now}).alone(), nil
+		s := h.newStep(now)
+		s.x = store.Exchange{Key: k, OpenedAt: now}
+		return s.alone(), nil
 	}
 	all, err := h.takeSteps(ctx, begin, func(all []*step) error { return plan(all[0]) })
 	if err != nil {
