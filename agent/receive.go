@@ -68,11 +68,12 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 		replies, err = s.answer(ctx, v, e)
 		return err
 	}
-	take := h.step
+	var err error
 	if m.New {
-		take = h.firstStep
+		_, err = h.firstStep(ctx, k, h.seam.now(), plan)
+	} else {
+		_, err = h.step(ctx, k, h.seam.now(), plan)
 	}
-	_, err := take(ctx, k, h.seam.now(), plan)
 	if refused != nil {
 		h.note(refused, e)
 	}
