@@ -24,8 +24,10 @@ type Agent struct {
 	host   *Host
 	model  llm.Model
 	offers map[string]*offer // by capability
-	tools  []*tool
-	peers  []peer
+	// contracts are those of the offers, by name.
+	contracts []*guard.Contract
+	tools     []*tool
+	peers     []peer
 	// addresses are where other agents are reached.
 	addresses []address
 	limits    Limits
@@ -58,6 +60,10 @@ func New(name string, opts ...Option) *Agent {
 	for _, o := range opts {
 		o.apply(a)
 	}
+	for _, o := range a.offers {
+		a.contracts = append(a.contracts, o.Contract)
+	}
+	slices.SortFunc(a.contracts, func(x, y *guard.Contract) int { return strings.Compare(x.Name.String(), y.Name.String()) })
 	return a
 }
 

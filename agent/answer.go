@@ -66,7 +66,7 @@ func (s *step) misread(ctx context.Context, v *guard.Violation, e *envelope.Enve
 	if err := s.take(ctx, e); err != nil {
 		return nil, err
 	}
-	return r, s.apply(ctx, protocol.Send(r), entryOf(store.Sent, protocol.Sending(r), r))
+	return r, s.apply(ctx, protocol.Send(r))
 }
 
 // void ends the exchange over a terminal act that cannot be used.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -67,16 +66,10 @@ func (h *Host) Signer(uri string) ed25519.PrivateKey {
 // Contracts are what one of the host's agents answers, by name; nil if it is
 // none. They must not be changed.
 func (h *Host) Contracts(uri string) []*guard.Contract {
-	a := h.agents[uri]
-	if a == nil {
-		return nil
+	if a := h.agents[uri]; a != nil {
+		return slices.Clip(a.contracts)
 	}
-	var list []*guard.Contract
-	for _, o := range a.offers {
-		list = append(list, o.Contract)
-	}
-	slices.SortFunc(list, func(x, y *guard.Contract) int { return strings.Compare(x.Name.String(), y.Name.String()) })
-	return list
+	return nil
 }
 
 // Now is the present moment by the host's clock, in whole milliseconds.

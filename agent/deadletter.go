@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
@@ -104,9 +103,9 @@ const aboutToEnd = 5 * time.Second
 
 // returned takes the step of a receipt that refuses a message of ours for good,
 // and writes the message off in the same transaction.
-func (h *Host) returned(ctx context.Context, row store.Outbox, d store.Delivery, in protocol.Input, on protocol.Event, e *envelope.Envelope) error {
+func (h *Host) returned(ctx context.Context, row store.Outbox, d store.Delivery, in protocol.Input) error {
 	if row.Status != store.Pending {
-		return h.apply(ctx, row.Key(), in, on, e) // it was received before
+		return h.apply(ctx, row.Key(), in) // it was received before
 	}
 	l, err := h.letter(ctx, row, d, reasonReturned)
 	if err != nil {
@@ -116,7 +115,7 @@ func (h *Host) returned(ctx context.Context, row store.Outbox, d store.Delivery,
 	taken := false
 	_, err = h.step(ctx, row.Key(), l.At, func(s *step) error {
 		taken = false
-		err := s.apply(ctx, in, entryOf(store.Received, on, e))
+		err := s.apply(ctx, in)
 		if _, illegal := errors.AsType[*protocol.Violation](err); illegal {
 			return errNothing // the exchange has moved on without the message
 		}

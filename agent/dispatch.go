@@ -132,6 +132,12 @@ func (d *dispatcher) enqueue(w waiting) {
 		d.run(w.key, w.held) // nobody stands before it
 		return
 	}
+	d.stand(w)
+	d.grant()
+}
+
+// stand puts work in line, whether or not there is a worker.
+func (d *dispatcher) stand(w waiting) {
 	d.order++
 	w.order = d.order
 	if !w.own {
@@ -139,7 +145,6 @@ func (d *dispatcher) enqueue(w waiting) {
 	}
 	d.queued[w.key] = &w
 	heap.Push(&d.line, &w)
-	d.grant()
 }
 
 // rush starts work at once, in line or not and whether or not there is a

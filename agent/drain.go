@@ -32,7 +32,8 @@ func (h *Host) begin(ctx context.Context) (context.Context, func(error) error, e
 	if h.state != fresh {
 		return ctx, nil, errors.New("it was started before")
 	}
-	h.running, h.halt = context.WithCancelCause(context.WithoutCancel(ctx))
+	h.lasting = context.WithoutCancel(ctx)
+	h.running, h.halt = context.WithCancelCause(h.lasting)
 	ctx, h.abort = context.WithCancelCause(ctx)
 	h.state, h.settled = starting, make(chan struct{})
 	return ctx, h.begun, nil

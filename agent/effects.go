@@ -126,7 +126,7 @@ func (s *step) recall(ctx context.Context, known store.Effect) error {
 	}
 	s.answered = &draft{
 		act:     protocol.Utterance{Performative: final.Act(), Status: final.Status()},
-		content: final.Content(), err: final.Header().Error,
+		content: final.Content(), err: final.Err(),
 	}
 	if first.State.Protocol == protocol.ProposeV1 && final.Act() == envelope.Inform {
 		// It was accepted while a cancel was on its way.

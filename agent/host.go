@@ -107,10 +107,11 @@ type Host struct {
 	keys          map[string]ed25519.PrivateKey
 	// ring are the public halves, nil before the start. Other hosts read it
 	// while this one starts, so no lock may be needed.
-	ring    atomic.Pointer[map[string]ed25519.PublicKey]
-	running context.Context
-	halt    context.CancelCauseFunc
-	group   group
+	ring atomic.Pointer[map[string]ed25519.PublicKey]
+	// running ends with the host, lasting never.
+	running, lasting context.Context
+	halt             context.CancelCauseFunc
+	group            group
 
 	dispatch *dispatcher
 

@@ -4,53 +4,34 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/store"
 )
 
-// inHand is what the step that called for work knows of it, so that whoever does
-// the work need not read what was written a moment ago. It is good until another
-// step of the exchange is taken. What is decided by it stands only if the store
-// finds the exchange as it is here.
-type inHand struct {
-	// ready: the step was committed, and the rest is what it has left.
-	ready   bool
-	x       store.Exchange
-	row     store.Inbox
-	opening *envelope.Envelope
-	// effect is the one that the exchange has claimed, zero if it has none.
-	effect store.Effect
-}
+// The step that calls for work has all in hand that the work needs: the exchange,
+// the row of its opening act and the effect that it claims. Whoever does the work
+// need not read what was written a moment ago, until another step of the exchange
+// is taken. What is decided by what was in hand stands only if the store finds the
+// exchange as it was then.
 
-// foresee notes that the step will have something in hand, before it is committed:
+// foresee notes that the step will leave something in hand, before it is committed:
 // then no step that comes after it can be overlooked.
 func (s *step) foresee() {
-	if !s.starts || s.ended || len(s.set.Accept) != 1 || s.set.Accept[0].Status != store.InProgress || s.set.Accept[0].MessageID != s.opening.ID() {
-		return
+	if s.starts && !s.ended && len(s.set.Accept) == 1 && s.set.Accept[0].Status == store.InProgress && s.set.Accept[0].MessageID == s.opening.ID() {
+		s.host.jobs.foresee(s)
 	}
-	s.leaves = &inHand{row: s.set.Accept[0], opening: s.opening}
-	if len(s.set.Claim) > 0 {
-		s.leaves.effect = s.set.Claim[0]
-	}
-	s.host.jobs.foresee(s.x.Key, s.leaves)
 }
 
-// read reads what belongs to the exchange.
-func (i *inHand) read(ctx context.Context, h *Host) (err error) {
-	if i.opening, err = h.openingOf(ctx, i.x); err != nil {
-		return err
-	}
-	i.row, err = h.store.Inbox(ctx, store.InboxKey{Recipient: i.x.Owner, Sender: i.x.Peer, MessageID: i.x.State.Opening})
-	if err != nil {
-		return fmt.Errorf("reading the inbox row: %w", err)
-	}
-	return nil
+// left is the exchange as the step has left it.
+func (s *step) left() store.Exchange {
+	x := s.x
+	x.Version++
+	return x
 }
 
 // inbox is the row of a message that the step's exchange has received.
 func (s *step) inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error) {
-	if s.known != nil && s.known.row.InboxKey == k {
-		return s.known.row, nil
+	if s.known != nil && s.known.set.Accept[0].InboxKey == k {
+		return s.known.set.Accept[0], nil
 	}
 	row, err := s.host.store.Inbox(ctx, k)
 	if err != nil {
@@ -61,33 +42,40 @@ func (s *step) inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error)
 
 // ledger is the effect that is claimed under a key.
 func (s *step) ledger(ctx context.Context, k store.EffectKey) (store.Effect, error) {
-	if s.known != nil && s.known.effect.EffectKey == k {
-		return s.known.effect, nil
+	if s.known != nil && len(s.known.set.Claim) == 1 && s.known.set.Claim[0].EffectKey == k {
+		return s.known.set.Claim[0], nil
 	}
 	return s.host.store.Effect(ctx, k)
 }
 
+// hand is what is in hand of an exchange: the step that has left it, and whether
+// that was committed.
+type hand struct {
+	step  *step
+	ready bool
+}
+
 // foresee notes what a step that is about to be committed would leave in hand.
-func (j *jobs) foresee(k store.Key, h *inHand) {
+func (j *jobs) foresee(s *step) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.hands == nil {
-		j.hands = map[store.Key]*inHand{}
+		j.hands = map[store.Key]hand{}
 	}
-	j.hands[k] = h
+	j.hands[s.x.Key] = hand{step: s}
 }
 
-// moved notes that a step was taken, and what it has left in hand if it foresaw
-// that and no other step has come after it. What was in hand before is out of date.
+// moved notes that a step was taken, and that what it has left is in hand, if it
+// foresaw that and no other step has come after it. What was in hand before is out
+// of date.
 func (j *jobs) moved(s *step) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if s.leaves == nil || j.hands[s.x.Key] != s.leaves {
-		delete(j.hands, s.x.Key)
+	if j.hands[s.x.Key].step == s {
+		j.hands[s.x.Key] = hand{s, true}
 		return
 	}
-	s.leaves.ready, s.leaves.x = true, s.x
-	s.leaves.x.Version++
+	delete(j.hands, s.x.Key)
 }
 
 // letGo forgets what is in hand, or would have been.
@@ -97,12 +85,13 @@ func (j *jobs) letGo(k store.Key) {
 	delete(j.hands, k)
 }
 
-// inHand is what is known of the work on an exchange, nil if it must be read.
-func (j *jobs) inHand(k store.Key) *inHand {
+// inHand is the step that has left in hand what the work on an exchange needs, nil
+// if that must be read.
+func (j *jobs) inHand(k store.Key) *step {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if h := j.hands[k]; h != nil && h.ready {
-		return h
+	if h := j.hands[k]; h.ready {
+		return h.step
 	}
 	return nil
 }

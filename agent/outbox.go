@@ -274,11 +274,11 @@ func (h *Host) settle(ctx context.Context, sent transmission, row store.Outbox, 
 
 // receipt applies a receipt of a message of ours.
 func (h *Host) receipt(ctx context.Context, sent *envelope.Envelope, row store.Outbox, d *store.Delivery, e *envelope.Envelope) error {
-	told := e.Header().Error
+	told := e.Err()
 	switch {
 	case e.ReceiptKind() == envelope.Ack && sent.Header().Fence != nil:
 		d.Status = store.Delivered
-		return h.apply(ctx, row.Key(), protocol.Receive(e), protocol.Receiving(e), e)
+		return h.apply(ctx, row.Key(), protocol.Receive(e))
 	case e.ReceiptKind() == envelope.Ack:
 		d.Status = store.Delivered
 		return h.renew(ctx, row.Key())
@@ -295,17 +295,17 @@ func (h *Host) receipt(ctx context.Context, sent *envelope.Envelope, row store.O
 	if told != nil {
 		d.LastError = string(told.Code) + " " + told.Reason
 	}
-	in, on := protocol.Refusal(e), protocol.Nacked
+	in := protocol.Refusal(e)
 	if e.ReceiptKind() == envelope.NotUnderstood {
-		in, on = protocol.Receive(e), protocol.Receiving(e)
+		in = protocol.Receive(e)
 	}
-	return h.returned(ctx, row, *d, in, on, e)
+	return h.returned(ctx, row, *d, in)
 }
 
 // apply takes the step of a receipt that moves an exchange.
-func (h *Host) apply(ctx context.Context, k store.Key, in protocol.Input, on protocol.Event, e *envelope.Envelope) error {
+func (h *Host) apply(ctx context.Context, k store.Key, in protocol.Input) error {
 	_, err := h.step(ctx, k, h.seam.now(), func(s *step) error {
-		err := s.apply(ctx, in, entryOf(store.Received, on, e))
+		err := s.apply(ctx, in)
 		if _, illegal := errors.AsType[*protocol.Violation](err); illegal {
 			return errNothing // the exchange has moved on without the message
 		}

@@ -68,11 +68,12 @@ func (h *Host) receive(ctx context.Context, e *envelope.Envelope, m Mail) ([]*en
 		replies, err = s.answer(ctx, v, e)
 		return err
 	}
-	take := h.step
+	var err error
 	if m.New {
-		take = h.firstStep
+		_, err = h.firstStep(ctx, k, h.seam.now(), plan)
+	} else {
+		_, err = h.step(ctx, k, h.seam.now(), plan)
 	}
-	_, err := take(ctx, k, h.seam.now(), plan)
 	if refused != nil {
 		h.note(refused, e)
 	}
@@ -103,7 +104,9 @@ func (h *Host) firstStep(ctx context.Context, k store.Key, now time.Time, plan f
 			return nil, ErrKnown
 		}
 		tried = true
-		return h.newStep(now, store.Exchange{Key: k, OpenedAt: now}).alone(), nil
+		s := h.newStep(now)
+		s.x = store.Exchange{Key: k, OpenedAt: now}
+		return s.alone(), nil
 	}
 	all, err := h.takeSteps(ctx, begin, func(all []*step) error { return plan(all[0]) })
 	if err != nil {
@@ -226,5 +229,5 @@ func (s *step) take(ctx context.Context, e *envelope.Envelope) error {
 	if s.awarded(e) {
 		s.award = e
 	}
-	return s.apply(ctx, protocol.Receive(e), entryOf(store.Received, protocol.Receiving(e), e))
+	return s.apply(ctx, protocol.Receive(e))
 }

@@ -12,7 +12,7 @@ type jobs struct {
 	mu      sync.Mutex
 	running map[store.Key]*run
 	// hands are what is known of the work on exchanges without reading it.
-	hands map[store.Key]*inHand
+	hands map[store.Key]hand
 }
 
 // run is a job that runs.

@@ -21,9 +21,9 @@ type step struct {
 	now  time.Time
 	x    store.Exchange
 	set  store.WriteSet
-	// known is what was in hand when the step began, nil if it was read: see inHand.
-	// leaves is what the step itself leaves in hand.
-	known, leaves *inHand
+	// known is the step whose exchange this one began with, as it was in hand; nil if
+	// the exchange was read.
+	known *step
 	// opening is the exchange's opening act, read when it is first needed.
 	opening *envelope.Envelope
 	// mail is what brought the message that the step takes.
@@ -52,9 +52,9 @@ type step struct {
 	}
 }
 
-// newStep is the first of a step of the exchange, as it was read.
-func (h *Host) newStep(now time.Time, x store.Exchange) *step {
-	s := &step{host: h, now: now, x: x}
+// newStep is a step of an exchange that is yet to be read.
+func (h *Host) newStep(now time.Time) *step {
+	s := &step{host: h, now: now}
 	s.set.Exchanges, s.set.Entries, s.letters = s.room.exchanges[:0], s.room.entries[:0], s.room.letters[:0]
 	return s
 }
@@ -78,23 +78,25 @@ func (h *Host) step(ctx context.Context, k store.Key, now time.Time, plan func(*
 	return h.stepFrom(ctx, nil, k, now, plan)
 }
 
-// stepFrom is step with what is known of the exchange. Unless what is computed by
-// that is committed, the step is computed again by what is read.
-func (h *Host) stepFrom(ctx context.Context, known *inHand, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
+// stepFrom is step with what an earlier step has left in hand, if any. Unless what
+// is computed by that is committed, it is computed again by what is read.
+func (h *Host) stepFrom(ctx context.Context, known *step, k store.Key, now time.Time, plan func(*step) error) (*step, error) {
 	begin := func() ([]*step, error) {
 		if known != nil {
-			s := h.newStep(now, known.x)
-			s.known, known = known, nil
+			s := h.newStep(now)
+			s.x, s.known, known = known.left(), known, nil
 			return s.alone(), nil
 		}
-		x, err := h.store.Exchange(ctx, k)
+		s := h.newStep(now)
+		var err error
+		s.x, err = h.store.Exchange(ctx, k)
 		if errors.Is(err, store.ErrNotFound) {
-			x, err = store.Exchange{Key: k, OpenedAt: now}, nil
+			s.x, err = store.Exchange{Key: k, OpenedAt: now}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading exchange %s with %s: %w", k.Conversation, k.Peer, err)
 		}
-		return h.newStep(now, x).alone(), nil
+		return s.alone(), nil
 	}
 	all, err := h.takeSteps(ctx, begin, func(all []*step) error { return plan(all[0]) })
 	if err != nil {
@@ -110,7 +112,8 @@ func (h *Host) steps(ctx context.Context, now time.Time, read func() ([]store.Ex
 		exchanges, err := read()
 		all := make([]*step, len(exchanges))
 		for i, x := range exchanges {
-			all[i] = h.newStep(now, x)
+			all[i] = h.newStep(now)
+			all[i].x = x
 		}
 		return all, err
 	}
@@ -245,19 +248,13 @@ func (s *step) party() bool {
 
 // apply moves the exchange by one input, logs it and carries out in this same
 // step whatever acts follow from it.
-func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) error {
-	before := s.x.State
-	next, outputs, err := protocol.Advance(before, s.now, in)
+func (s *step) apply(ctx context.Context, in protocol.Input) error {
+	from := s.x.State.State
+	outputs, err := s.advance(in)
 	if err != nil {
 		return err
 	}
-	s.x.State = next
-	entry.From, entry.To = before.State, next.State
-	s.log(entry)
-	if e := in.Message(); e != nil {
-		s.letters = append(s.letters, letter{entry.Envelope, e.WithoutAuth()})
-	}
-	if next.State != before.State && abandoned(next) {
+	if s.x.State.State != from && abandoned(s.x.State) {
 		if err := s.cascade(ctx); err != nil {
 			return err
 		}
@@ -291,10 +288,32 @@ func (s *step) apply(ctx context.Context, in protocol.Input, entry store.Entry) 
 		case protocol.End:
 			s.ended = true
 			s.x.EndedAt = s.now
-			s.x.Final = entry.MessageID
+			if s.x.Final = ""; in.Message() != nil {
+				s.x.Final = in.Message().ID()
+			}
 		}
 	}
 	return nil
+}
+
+// advance moves the exchange and logs that.
+func (s *step) advance(in protocol.Input) ([]protocol.Output, error) {
+	next, outputs, err := protocol.Advance(s.x.State, s.now, in)
+	if err != nil {
+		return nil, err
+	}
+	entry := store.Entry{Kind: store.Fired, Event: in.Event()}
+	if e := in.Message(); e != nil {
+		entry = entryOf(store.Received, in.Event(), e)
+		s.letters = append(s.letters, letter{entry.Envelope, e.WithoutAuth()})
+	}
+	if in.Event().Sends() {
+		entry.Kind = store.Sent
+	}
+	entry.From, entry.To = s.x.State.State, next.State
+	s.x.State = next
+	s.log(entry)
+	return outputs, nil
 }
 
 // acknowledge answers the fence that the step takes.
@@ -304,7 +323,7 @@ func (s *step) acknowledge(ctx context.Context, in protocol.Input) error {
 		return err
 	}
 	s.receipt = ack
-	return s.apply(ctx, protocol.Send(ack), entryOf(store.Sent, protocol.Sending(ack), ack))
+	return s.apply(ctx, protocol.Send(ack))
 }
 
 // work starts the handler once the step is committed, unless the step itself
@@ -342,7 +361,7 @@ func entryOf(kind store.EntryKind, on protocol.Event, e *envelope.Envelope) stor
 
 // tick applies a timer.
 func (s *step) tick(ctx context.Context, t protocol.Timer) error {
-	return s.apply(ctx, protocol.Fire(t), store.Entry{Kind: store.Fired, Event: t.Firing()})
+	return s.apply(ctx, protocol.Fire(t))
 }
 
 // finish completes the write set: an exchange that ended settles its inbox row

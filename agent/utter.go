@@ -52,9 +52,17 @@ func (s *step) utter(ctx context.Context, d draft) error {
 			return err
 		}
 	}
-	header, err := s.header(ctx, d)
+	e, err := s.sealAct(ctx, &d)
 	if err != nil {
 		return err
+	}
+	return s.emit(ctx, e, d.replyBy)
+}
+
+func (s *step) sealAct(ctx context.Context, d *draft) (*envelope.Envelope, error) {
+	header, err := s.header(ctx, d)
+	if err != nil {
+		return nil, err
 	}
 	content := d.content
 	if content == nil {
@@ -62,12 +70,12 @@ func (s *step) utter(ctx context.Context, d draft) error {
 	}
 	e, err := envelope.Seal(header, content)
 	if err != nil {
-		return fmt.Errorf("sealing %s: %w", d.act.Performative, err)
+		return nil, fmt.Errorf("sealing %s: %w", d.act.Performative, err)
 	}
-	return s.emit(ctx, e, header.ReplyBy)
+	return e, nil
 }
 
-func (d draft) event() protocol.Event {
+func (d *draft) event() protocol.Event {
 	if d.fence != nil {
 		return "!fence"
 	}
@@ -86,12 +94,17 @@ func (s *step) emit(ctx context.Context, e *envelope.Envelope, expires time.Time
 	if e.Act() == envelope.Cancel {
 		s.set.DropUnsent = append(s.set.DropUnsent, s.x.Key)
 	}
-	if err := s.apply(ctx, protocol.Send(e), entryOf(store.Sent, protocol.Sending(e), e)); err != nil {
+	if err := s.apply(ctx, protocol.Send(e)); err != nil {
 		return err
 	}
-	if s.x.Mailbox {
-		return nil
+	if !s.x.Mailbox {
+		s.post(e, expires)
 	}
+	return nil
+}
+
+// post puts a sealed act into the outbox.
+func (s *step) post(e *envelope.Envelope, expires time.Time) {
 	if expires.IsZero() {
 		expires = s.x.State.ReplyBy
 	}
@@ -102,12 +115,11 @@ func (s *step) emit(ctx context.Context, e *envelope.Envelope, expires time.Time
 		Owner: s.x.Owner, MessageID: e.ID(), Conversation: s.x.Conversation, Receiver: s.x.Peer,
 		Status: store.Pending, NextAt: s.now, ExpiresAt: expires, Overtakes: e.Act() == envelope.Cancel,
 	}, e.Header()))
-	return nil
 }
 
 // header fills in what the runtime writes: ids, order, time, trace and
 // governance. An answer takes them from the act that it answers.
-func (s *step) header(ctx context.Context, d draft) (envelope.Header, error) {
+func (s *step) header(ctx context.Context, d *draft) (envelope.Header, error) {
 	opening, err := s.open(ctx)
 	if err != nil {
 		return envelope.Header{}, err
@@ -157,7 +169,7 @@ func (h *Host) stamp(e *envelope.Header, now time.Time, trace envelope.Trace) {
 
 // schemaOf is the name of the schema of what an act carries, in the version
 // that its author declares.
-func (s *step) schemaOf(d draft, opening *envelope.Envelope) string {
+func (s *step) schemaOf(d *draft, opening *envelope.Envelope) string {
 	switch d.act.Performative {
 	case envelope.Agree:
 		return protocol.AgreeSchema

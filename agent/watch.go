@@ -9,7 +9,7 @@ import (
 // watches wakes whoever waits for an exchange to move.
 type watches struct {
 	mu    sync.Mutex
-	moved map[store.Key]*watch
+	moved map[store.Key]watch
 }
 
 type watch struct {
@@ -23,28 +23,36 @@ func (w *watches) next(k store.Key) (moved <-chan struct{}, release func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.moved == nil {
-		w.moved = map[store.Key]*watch{}
+		w.moved = map[store.Key]watch{}
 	}
 	c, ok := w.moved[k]
 	if !ok {
-		c = &watch{moved: make(chan struct{})}
-		w.moved[k] = c
+		c.moved = make(chan struct{})
 	}
 	c.waiters++
-	return c.moved, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if c.waiters--; c.waiters == 0 && w.moved[k] == c {
-			delete(w.moved, k)
-		}
+	w.moved[k] = c
+	return c.moved, func() { w.release(k, c.moved) }
+}
+
+func (w *watches) release(k store.Key, moved chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.moved[k]
+	if c.moved != moved { // it has been closed
+		return
 	}
+	if c.waiters--; c.waiters == 0 {
+		delete(w.moved, k)
+		return
+	}
+	w.moved[k] = c
 }
 
 // waited reports whether anybody waits for the exchange to move.
 func (w *watches) waited(k store.Key) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.moved[k] != nil
+	return w.moved[k].moved != nil
 }
 
 func (w *watches) wake(k store.Key) {

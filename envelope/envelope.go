@@ -151,6 +151,15 @@ func (e *Envelope) Priority() string { return e.header.Priority }
 // Trace returns the trace context.
 func (e *Envelope) Trace() Trace { return e.header.Trace }
 
+// Err returns a copy of the error of a failure, a refusal, a nack or a not-understood, nil if there is none.
+func (e *Envelope) Err() *Error {
+	err := copied(e.header.Error)
+	if err != nil {
+		err.Detail = copied(err.Detail)
+	}
+	return err
+}
+
 // Gather returns the gather that the message is part of, and whether it is part of one.
 func (e *Envelope) Gather() (Gather, bool) {
 	if e.header.Gather == nil {

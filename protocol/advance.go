@@ -28,6 +28,9 @@ func Receive(e *envelope.Envelope) Input { return Input{event: Receiving(e), mes
 // failed; the nack of a cancel changes nothing.
 func Refusal(nack *envelope.Envelope) Input { return Input{event: Nacked, message: nack} }
 
+// Event is what the input is in the notation of the tables.
+func (in Input) Event() Event { return in.event }
+
 // Message is the act or receipt that goes out or comes in, nil for a timer.
 func (in Input) Message() *envelope.Envelope { return in.message }
 
@@ -109,7 +112,9 @@ func Advance(x Exchange, now time.Time, in Input) (Exchange, []Output, error) {
 	to, ok := table.Next(x.State, in.event)
 	if !ok || x.spent(in.event) {
 		if x.Done() && in.event.Receives() && hears(table, in.event) {
-			return consume(x.clone(), in), []Output{{Do: Absorb}}, nil
+			x = x.clone()
+			x.consume(in)
+			return x, []Output{{Do: Absorb}}, nil
 		}
 		return x, nil, table.Judge(x, in.event)
 	}
@@ -117,7 +122,8 @@ func Advance(x Exchange, now time.Time, in Input) (Exchange, []Output, error) {
 		return x, nil, &Violation{Reason: illegal, Role: x.Role, State: x.State, Event: acked}
 	}
 	from := x.State
-	x = record(x.clone(), now, in)
+	x = x.clone()
+	x.record(now, in)
 	if in.alive() && hears(table, TimerLease.Firing()) {
 		x.LeaseBy = now.Add(Lease)
 	}
@@ -151,7 +157,7 @@ func laterNack(x Exchange, nack *envelope.Envelope) (Exchange, []Output, error) 
 	}
 	x = x.clone()
 	x.State = State(donePrefix + string(Failed))
-	x.Error = nack.Header().Error
+	x.Error = nack.Err()
 	return x, []Output{{Do: End}}, nil
 }
 

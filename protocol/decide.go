@@ -25,10 +25,10 @@ type Contribution struct {
 
 // Contribute is the contribution that a member's answer makes.
 func Contribute(e *envelope.Envelope) Contribution {
-	g := e.Header().Gather
+	g, _ := e.Gather()
 	return Contribution{
 		Sender: e.Sender(), Seq: e.Seq(), Message: e.ID(), Digest: e.Digest(), Value: e.Content(),
-		Dissents: g != nil && g.Stance == envelope.StanceDissent,
+		Dissents: g.Stance == envelope.StanceDissent,
 		Abstains: e.Act() != envelope.Inform,
 	}
 }

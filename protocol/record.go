@@ -7,24 +7,26 @@ import (
 )
 
 // record notes in x what the input carries, before the state moves.
-func record(x Exchange, now time.Time, in Input) Exchange {
+func (x *Exchange) record(now time.Time, in Input) {
 	switch {
 	case in.event.Fires():
 		switch in.timer {
 		case TimerCancelBy, TimerGrace, TimerLease, TimerAckBy:
 			x.Error = envelope.NewError(envelope.CodeDeadline, "lapsed")
 		}
-		return x
 	case in.event.Sends():
-		return recordSent(x, now, in)
+		x.recordSent(now, in)
+	default:
+		x.consume(in)
+		x.recordReceived(now, in)
 	}
-	return recordReceived(consume(x, in), now, in)
 }
 
-func recordSent(x Exchange, now time.Time, in Input) Exchange {
+func (x *Exchange) recordSent(now time.Time, in Input) {
 	e := in.message
 	if e.ReceiptKind() != "" {
-		return recordReceipt(x, e)
+		x.recordReceipt(e)
+		return
 	}
 	x.Messages++
 	x.Sent = e.Seq()
@@ -36,24 +38,23 @@ func recordSent(x Exchange, now time.Time, in Input) Exchange {
 		x.Cancel, x.CancelBy = e.ID(), now.Add(CancelWindow)
 		x.CancelAsked = x.Role == Initiator && !x.Lapsed
 	case envelope.Refuse, envelope.Failure:
-		x.Error = e.Header().Error
+		x.Error = e.Err()
 	default:
 		if x.State == Start {
-			x = fixed(x, e)
+			x.fix(e)
 		}
 		if in.event == "!"+fence {
 			x.Fence, x.AckBy = e.ID(), now.Add(AckWindow)
 		}
-		x = renegotiate(x, e)
+		x.renegotiate(e)
 	}
-	return x
 }
 
 // renegotiate notes what a cfp, a proposal or an award of a contract net says
 // about rounds and time.
-func renegotiate(x Exchange, e *envelope.Envelope) Exchange {
+func (x *Exchange) renegotiate(e *envelope.Envelope) {
 	if x.Protocol != ContractNetV1 {
-		return x
+		return
 	}
 	switch e.Act() {
 	case envelope.CFP:
@@ -66,22 +67,21 @@ func renegotiate(x Exchange, e *envelope.Envelope) Exchange {
 	case envelope.Agree:
 		x.Award, x.ReplyBy = e.ID(), e.ReplyBy()
 	}
-	return x
 }
 
 // recordReceipt notes why an exchange is refused. An ack says nothing.
-func recordReceipt(x Exchange, e *envelope.Envelope) Exchange {
+func (x *Exchange) recordReceipt(e *envelope.Envelope) {
 	if e.ReceiptKind() != envelope.Ack {
 		x.Misread = e.ReceiptKind() == envelope.NotUnderstood
-		x.Error = e.Header().Error
+		x.Error = e.Err()
 	}
-	return x
 }
 
-func recordReceived(x Exchange, now time.Time, in Input) Exchange {
+func (x *Exchange) recordReceived(now time.Time, in Input) {
 	e := in.message
 	if in.event == Nacked || e.ReceiptKind() != "" {
-		return recordReceipt(x, e)
+		x.recordReceipt(e)
+		return
 	}
 	x.Messages++
 	switch e.Act() {
@@ -91,40 +91,37 @@ func recordReceived(x Exchange, now time.Time, in Input) Exchange {
 			x.Trigger = e.ID()
 		}
 	case envelope.Refuse, envelope.Failure:
-		x.Error = e.Header().Error
+		x.Error = e.Err()
 		x.Trigger = e.ID()
 	default:
 		if in.event == fenced {
 			x.Fence, x.Trigger = e.ID(), e.ID()
-			return x
+			return
 		}
 		if x.Opening == "" {
-			x = recordOpening(x, now, e)
+			x.recordOpening(now, e)
 		}
 		if x.settling() {
-			return x
+			return
 		}
 		x.Trigger = e.ID()
-		x = renegotiate(x, e)
+		x.renegotiate(e)
 	}
-	return x
 }
 
-// fixed notes what the opening act fixes.
-func fixed(x Exchange, e *envelope.Envelope) Exchange {
+// fix notes what the opening act fixes.
+func (x *Exchange) fix(e *envelope.Envelope) {
 	x.Opening, x.ReplyBy, x.Capability = e.ID(), e.ReplyBy(), e.Capability()
 	if g, ok := e.Gather(); ok {
 		x.Gather = g.ID
 	}
-	return x
 }
 
-func recordOpening(x Exchange, now time.Time, e *envelope.Envelope) Exchange {
-	x = fixed(x, e)
+func (x *Exchange) recordOpening(now time.Time, e *envelope.Envelope) {
+	x.fix(e)
 	if p, err := Lookup(x.Protocol); err == nil && p.runtimeAgrees {
 		x.AgreeBy = now.Add(AgreeAfter)
 	}
-	return x
 }
 
 // Consume moves the cursor of received sequence numbers past an authentic
@@ -140,10 +137,10 @@ func Consume(x Exchange, e *envelope.Envelope) Exchange {
 }
 
 // consume notes the number and the generation of an accepted message.
-func consume(x Exchange, in Input) Exchange {
+func (x *Exchange) consume(in Input) {
 	e := in.message
 	if in.event == Nacked || e.ReceiptKind() != "" {
-		return x
+		return
 	}
 	if x.PeerGeneration == 0 {
 		x.PeerGeneration = e.SenderGeneration()
@@ -152,5 +149,4 @@ func consume(x Exchange, in Input) Exchange {
 		x.Closed = true
 	}
 	x.Received = max(x.Received, e.Seq())
-	return x
 }
