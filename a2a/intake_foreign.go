@@ -204,16 +204,25 @@ func (s *service) foreignHeader(caller, conversation string, at time.Time, c wir
 		Trace:  envelope.Trace{Traceparent: c.Traceparent, Tracestate: c.Tracestate},
 	}
 	if h.Trace.Traceparent == "" {
-		sum := sha256.Sum256([]byte("trace\x00" + conversation))
+		var room [64]byte
+		sum := sha256.Sum256(append(append(room[:0], "trace\x00"...), conversation...))
 		h.Trace.Traceparent = traceparent(sum[:])
 	}
 	return h
 }
 
+// foreignSalt is the salt of a message that was made at that moment.
+func foreignSalt(sender, messageID string, at time.Time) []byte {
+	var room [256]byte
+	text := append(append(room[:0], "salt\x00"...), sender...)
+	text = append(append(append(text, 0), messageID...), 0)
+	sum := sha256.Sum256(at.AppendFormat(text, time.RFC3339Nano))
+	return sum[:16]
+}
+
 // accept seals an act in a client's name and gives it to the host.
 func (s *service) accept(ctx context.Context, h envelope.Header, content []byte, how agent.Mail) error {
-	salt := sha256.Sum256([]byte(strings.Join([]string{"salt", h.Sender, h.MessageID, h.Timestamp.Format(time.RFC3339Nano)}, "\x00")))
-	h.Salt = salt[:16]
+	h.Salt = foreignSalt(h.Sender, h.MessageID, h.Timestamp)
 	e, err := envelope.Seal(h, content)
 	if err != nil {
 		if shape, ok := errors.AsType[*envelope.ShapeError](err); ok {

@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -30,12 +31,8 @@ type original struct {
 	Outside bool `json:"outside,omitempty"`
 }
 
-var (
-	// messageLimits are those of a foreign message, keptLimits of what is kept of
-	// it.
-	messageLimits = strictjson.Limits{Bytes: 8 << 20, Depth: 64, StringBytes: 8 << 20, Nodes: 100_000}
-	keptLimits    = strictjson.Limits{Bytes: 9 << 20, Depth: 65, StringBytes: 8 << 20, Nodes: 100_010}
-)
+// messageLimits are those of a foreign message.
+var messageLimits = strictjson.Limits{Bytes: 8 << 20, Depth: 64, StringBytes: 8 << 20, Nodes: 100_000}
 
 // originalOf is what is kept of a message.
 func originalOf(m *wire.Message) (original, error) {
@@ -99,24 +96,22 @@ func keptIn(e *envelope.Envelope) (*original, error) {
 	return readOriginal(value)
 }
 
+// readOriginal reads what encode wrote, also after it was made canonical. It does
+// not look at what the message itself says.
 func readOriginal(raw []byte) (*original, error) {
-	members, err := strictjson.Object(raw, keptLimits)
-	if err != nil {
-		return nil, fmt.Errorf("a kept message: %w", err)
+	head, rest, divided := bytes.Cut(raw, []byte(`","message":`))
+	digest, framed := bytes.CutPrefix(head, []byte(`{"digest":"`))
+	if !divided || !framed {
+		return nil, errNotKept
 	}
-	var o original
-	for _, m := range members {
-		switch m.Name {
-		case "digest":
-			o.Digest = strings.Trim(m.Value, `"`) // hex has no escapes
-		case "message":
-			o.Message = json.RawMessage(m.Value)
-		case "outside":
-			o.Outside = m.Value == "true"
-		}
+	message, outside := bytes.CutSuffix(rest, []byte(`,"outside":true}`))
+	if !outside {
+		message = bytes.TrimSuffix(rest, []byte("}"))
 	}
-	return &o, nil
+	return &original{Digest: string(digest), Message: message, Outside: outside}, nil
 }
+
+var errNotKept = errors.New("a kept message: want a digest and a message")
 
 // message is the message as it came; content are the parts of one that was too
 // long.

@@ -131,8 +131,8 @@ func (s *Store) Exchanges(ctx context.Context, owner, conversation string) ([]st
 	if conversation == "" {
 		return many(ctx, s, "the live exchanges of "+owner, s.query.live, scanExchange, owner)
 	}
-	what := "the exchanges of conversation " + conversation
-	return listed(ctx, s, talk{owner, conversation}, what, func() ([]store.Exchange, error) {
+	what := func() string { return "the exchanges of conversation " + conversation }
+	return listed(ctx, s, talk{owner, conversation}, what, func(what string) ([]store.Exchange, error) {
 		return many(ctx, s, what, s.query.inConversation, scanExchange, owner, conversation)
 	})
 }

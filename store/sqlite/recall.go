@@ -73,18 +73,18 @@ func (r *recent) together(k any) (found []store.Exchange, ok bool) {
 
 // listed is many for exchanges that belong together, with what the store remembers
 // of them under k, and remembers which they are.
-func listed[K task | talk](ctx context.Context, s *Store, k K, what string, read func() ([]store.Exchange, error)) ([]store.Exchange, error) {
+func listed[K task | talk](ctx context.Context, s *Store, k K, what func() string, read func(what string) ([]store.Exchange, error)) ([]store.Exchange, error) {
 	if _, _, err := recalled(ctx, s, k, same[[]store.Key]); err != nil {
-		return nil, fmt.Errorf("list %s: %w", what, err)
+		return nil, fmt.Errorf("list %s: %w", what(), err)
 	}
 	if s.writer == nil {
-		return read()
+		return read(what())
 	}
 	if found, ok := s.writer.recent.together(k); ok {
 		return found, nil
 	}
 	learned := s.writer.recent.look(k)
-	found, err := read()
+	found, err := read(what())
 	if err != nil {
 		learned(nil, 0)
 		return nil, err

@@ -36,8 +36,8 @@ func (q *mailboxQueries) texts() []text {
 
 // Tasks implements store.Store.
 func (s *Store) Tasks(ctx context.Context, owner, name string) ([]store.Exchange, error) {
-	what := fmt.Sprintf("the exchanges of %s under task %s", owner, name)
-	return listed(ctx, s, task{owner, name}, what, func() ([]store.Exchange, error) {
+	what := func() string { return fmt.Sprintf("the exchanges of %s under task %s", owner, name) }
+	return listed(ctx, s, task{owner, name}, what, func(what string) ([]store.Exchange, error) {
 		return many(ctx, s, what, s.query.underTask, scanExchange, owner, name)
 	})
 }
