@@ -192,7 +192,8 @@ type queries struct {
 func (q *queries) texts() []text {
 	const exchange = "SELECT " + exchangeColumns + " FROM exchange WHERE owner = ? AND "
 	const log = "SELECT " + entryColumns + " FROM log WHERE owner = ? AND "
-	// The first entries of a log are read one by one, the others found by an index.
+	// The first entries of a log are read one by one, the others found by an index: each
+	// in the order in which they stand there.
 	const about = " WHERE owner = ?1 AND conversation = ?2 AND peer = ?3 AND kind = ?4 AND message_id = ?5 AND message_id <> '' AND "
 	const outbox = "SELECT " + outboxColumns + " FROM outbox o WHERE o.owner = ? AND "
 	const inbox = "SELECT " + inboxColumns + " FROM inbox WHERE recipient = ? "
@@ -210,7 +211,7 @@ func (q *queries) texts() []text {
 		{&q.log, log + "conversation = ? AND idx > ? ORDER BY idx"},
 		{&q.logPage, log + "conversation = ? AND idx > ? ORDER BY idx LIMIT ?"},
 		{&q.message, "SELECT " + entryColumns + " FROM log" + about + "idx <= 16 UNION ALL " +
-			"SELECT " + entryColumns + " FROM log INDEXED BY log_message" + about + "idx > 16 ORDER BY idx LIMIT 1"},
+			"SELECT " + entryColumns + " FROM log INDEXED BY log_message" + about + "idx > 16 LIMIT 1"},
 		{&q.outbox, outbox + "o.conversation = ? AND o.receiver = ? ORDER BY o.id"},
 		{&q.outboxRow, outbox + "o.message_id = ?"},
 		{&q.effect, "SELECT " + effectColumns + " FROM effect WHERE recipient = ? AND sender = ? AND capability = ? AND key = ?"},
