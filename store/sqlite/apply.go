@@ -123,13 +123,13 @@ func (w *writer) openExchange(ctx context.Context, x exchangeRow) (written bool,
 	if err := w.firstUnder(ctx, task{x.Owner, x.kept.Task}); err != nil {
 		return false, fmt.Errorf("what is under its task: %w", err)
 	}
-	return exec(ctx, w.stmt.insertExchange, x.values...)
+	return w.stmt.insertExchange.exec(ctx, x.values...)
 }
 
 // moveExchange writes a step. What it is found by, such as its correlation, hardly
 // ever changes: a statement that does not name it leaves its indexes alone.
 func (w *writer) moveExchange(ctx context.Context, x exchangeRow) (written bool, err error) {
-	if written, err = exec(ctx, w.stmt.moveExchange, x.moving...); written || err != nil {
+	if written, err = w.stmt.moveExchange.exec(ctx, x.moving...); written || err != nil {
 		return written, err
 	}
 	return exec(ctx, w.stmt.updateExchange, x.values...)
@@ -141,7 +141,7 @@ func (w *writer) firstUnder(ctx context.Context, t task) error {
 	if t.name == "" || w.changes.now(t) != nil {
 		return nil
 	}
-	found, err := exists(ctx, w.stmt.underTask, t.owner, t.name)
+	found, err := w.stmt.underTask.exists(ctx, t.owner, t.name)
 	if err == nil && !found {
 		w.changes.set(t, []store.Key(nil), keyBytes)
 	}
@@ -152,12 +152,12 @@ func (w *writer) firstUnder(ctx context.Context, t task) error {
 // one that moves is written to three indexes.
 func (w *writer) putTimers(ctx context.Context, x exchangeRow) error {
 	if x.version != 0 {
-		if _, err := w.stmt.clearTimers.ExecContext(ctx, x.Owner, x.Conversation, x.Peer, x.running); err != nil {
+		if _, err := w.stmt.clearTimers.exec(ctx, x.Owner, x.Conversation, x.Peer, x.running); err != nil {
 			return err
 		}
 	}
 	for _, t := range x.timers {
-		if _, err := w.stmt.putTimer.ExecContext(ctx, x.Owner, x.Conversation, x.Peer, t.name, t.at); err != nil {
+		if _, err := w.stmt.putTimer.exec(ctx, x.Owner, x.Conversation, x.Peer, t.name, t.at); err != nil {
 			return err
 		}
 	}
@@ -199,12 +199,12 @@ func (w *writer) place(ctx context.Context, e *entryRow) error {
 // insertEntry writes an entry beside its envelope, or beside what the blob
 // that holds the body of a large one leaves of it.
 func (w *writer) insertEntry(ctx context.Context, e entryRow) (written bool, err error) {
-	return exec(ctx, w.stmt.append, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
+	return w.stmt.append.exec(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
 		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, e.rest, e.blob, e.Note, e.cut)
 }
 
 func (w *writer) acceptInbox(ctx context.Context, i store.Inbox) error {
-	written, err := exec(ctx, w.stmt.accept, i.Recipient, i.Sender, i.MessageID, i.Digest[:], i.Conversation, i.Seq,
+	written, err := w.stmt.accept.exec(ctx, i.Recipient, i.Sender, i.MessageID, i.Digest[:], i.Conversation, i.Seq,
 		string(i.Status), i.Attempt, millis(i.LeaseUntil), millis(i.LeaseUntil), i.Runs, millis(i.AcceptedAt), millis(i.ExpiresAt))
 	if err == nil && !written {
 		err = store.ErrDuplicate
@@ -234,7 +234,7 @@ func (w *writer) acceptOpening(ctx context.Context, set prepared) error {
 }
 
 func (w *writer) lease(ctx context.Context, l store.Lease) error {
-	err := w.leased(ctx, w.stmt.lease, l.InboxKey, millis(l.Until), l.Recipient, l.Sender, l.MessageID, l.Fence)
+	err := w.leased(ctx, &w.stmt.lease, l.InboxKey, millis(l.Until), l.Recipient, l.Sender, l.MessageID, l.Fence)
 	if err != nil {
 		return fmt.Errorf("lease message %s of %s under fence %d: %w", l.MessageID, l.Sender, l.Fence, err)
 	}
@@ -243,7 +243,7 @@ func (w *writer) lease(ctx context.Context, l store.Lease) error {
 }
 
 func (w *writer) settleInbox(ctx context.Context, s store.Settlement) error {
-	err := w.leased(ctx, w.stmt.settle, s.InboxKey, s.Recipient, s.Sender, s.MessageID, s.Fence)
+	err := w.leased(ctx, &w.stmt.settle, s.InboxKey, s.Recipient, s.Sender, s.MessageID, s.Fence)
 	if err != nil {
 		return fmt.Errorf("settle message %s of %s under fence %d: %w", s.MessageID, s.Sender, s.Fence, err)
 	}
@@ -256,8 +256,8 @@ func (w *writer) settleInbox(ctx context.Context, s store.Settlement) error {
 
 // leased runs a statement that changes an inbox row if it is in progress
 // under the caller's fence, and tells why it did not.
-func (w *writer) leased(ctx context.Context, stmt *sql.Stmt, k store.InboxKey, args ...any) error {
-	changed, err := exec(ctx, stmt, args...)
+func (w *writer) leased(ctx context.Context, stmt *direct, k store.InboxKey, args ...any) error {
+	changed, err := stmt.exec(ctx, args...)
 	if err != nil || changed {
 		return err
 	}

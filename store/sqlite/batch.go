@@ -134,7 +134,7 @@ func misfit(err error) bool {
 // transact runs do in a transaction. If it returns an error nothing was
 // written, and the connection is ready for the next one.
 func (w *writer) transact(ctx context.Context, do func() error) error {
-	if _, err := w.stmt.begin.ExecContext(ctx); err != nil {
+	if _, err := w.stmt.begin.exec(ctx); err != nil {
 		return named(fmt.Errorf("begin a transaction: %w", err))
 	}
 	w.changes.reset(&w.recent)
@@ -142,7 +142,7 @@ func (w *writer) transact(ctx context.Context, do func() error) error {
 	err := do()
 	if err == nil {
 		w.recent.bar(&w.changes)
-		if _, err = w.stmt.commit.ExecContext(ctx); err == nil {
+		if _, err = w.stmt.commit.exec(ctx); err == nil {
 			w.recent.admit(&w.changes)
 			w.commits.Add(1)
 			return nil

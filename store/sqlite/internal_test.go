@@ -74,7 +74,11 @@ func TestEveryStatementIsDrivenByAnIndex(t *testing.T) {
 	// commands that wait.
 	small := []string{"SCAN identity", "SCAN pin", "SCAN found", "SCAN json_each VIRTUAL TABLE INDEX 1:",
 		"SCAN CONSTANT ROW", "SCAN dead_letter USING INDEX dead_letter_recent", "SCAN command USING INDEX command_waiting"}
-	for _, text := range append(w.texts(), q.texts()...) {
+	texts := append(w.texts(), q.texts()...)
+	for _, t := range w.directTexts() {
+		texts = append(texts, text{sql: t.sql})
+	}
+	for _, text := range texts {
 		args := make([]any, strings.Count(text.sql, "?"))
 		rows, err := s.writer.conn.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text.sql, args...)
 		if err != nil {

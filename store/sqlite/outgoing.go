@@ -67,7 +67,7 @@ func (w *writer) redrive(ctx context.Context, r store.Redrive) error {
 }
 
 func (w *writer) claimEffect(ctx context.Context, e store.Effect) error {
-	changed, err := exec(ctx, w.stmt.claimEffect, effectValues(e)...)
+	changed, err := w.stmt.claimEffect.exec(ctx, effectValues(e)...)
 	if err == nil && !changed {
 		err = store.ErrDuplicate
 	}
@@ -80,7 +80,7 @@ func (w *writer) claimEffect(ctx context.Context, e store.Effect) error {
 
 func (w *writer) putEffect(ctx context.Context, e store.Effect) error {
 	// Written over where it was claimed, it leaves the index of conversations alone.
-	written, err := exec(ctx, w.stmt.endEffect, e.Fingerprint, string(e.Status), millis(e.At), millis(e.ExpiresAt),
+	written, err := w.stmt.endEffect.exec(ctx, e.Fingerprint, string(e.Status), millis(e.At), millis(e.ExpiresAt),
 		e.Recipient, e.Sender, e.Capability, e.Key, e.Conversation)
 	if err == nil && !written {
 		_, err = w.stmt.putEffect.ExecContext(ctx, effectValues(e)...)

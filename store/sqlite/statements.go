@@ -44,31 +44,32 @@ const line = "outbox e WHERE e.status = 'pending' AND e.overtakes = 0 AND (e.own
 
 // statements are what the writer runs.
 type statements struct {
-	begin, commit, rollback                 *sql.Stmt
+	begin, commit                                         direct
+	insertExchange, moveExchange, clearTimers, putTimer   direct
+	append, accept, settle, lease, claimEffect, endEffect direct
+	underTask                                             direct
+
+	rollback                                *sql.Stmt
 	savepoint, rollbackTo, releaseSavepoint *sql.Stmt
 	fold                                    *sql.Stmt
 
 	keepMeta, meta, keepIdentity, identity *sql.Stmt
 	takeOver, inProgress                   *sql.Stmt
 
-	insertExchange, updateExchange, clearTimers, putTimer *sql.Stmt
-	underTask, opened, moveExchange, endEffect            *sql.Stmt
-	head, putBlob, append                                 *sql.Stmt
-	accept, settle, lease, accepted                       *sql.Stmt
-	dropUnsent, insertOutbox, deliver, posted             *sql.Stmt
-	moveUp, moveUpBehind, redrive                         *sql.Stmt
-	claimEffect, putEffect, release, insertTurn           *sql.Stmt
-	bury, unbury, buriedBlob, dropBlob                    *sql.Stmt
-	keepCommand, answer, asked                            *sql.Stmt
-	keepPin, pin, unpin                                   *sql.Stmt
-	putCallback, deleteCallback, advanceCallback          *sql.Stmt
-	sweep                                                 sweepStatements
+	updateExchange, opened, accepted             *sql.Stmt
+	head, putBlob                                *sql.Stmt
+	dropUnsent, insertOutbox, deliver, posted    *sql.Stmt
+	moveUp, moveUpBehind, redrive                *sql.Stmt
+	putEffect, release, insertTurn               *sql.Stmt
+	bury, unbury, buriedBlob, dropBlob           *sql.Stmt
+	keepCommand, answer, asked                   *sql.Stmt
+	keepPin, pin, unpin                          *sql.Stmt
+	putCallback, deleteCallback, advanceCallback *sql.Stmt
+	sweep                                        sweepStatements
 }
 
 func (s *statements) texts() []text {
 	return append([]text{
-		{&s.begin, "BEGIN IMMEDIATE"},
-		{&s.commit, "COMMIT"},
 		{&s.rollback, "ROLLBACK"},
 		{&s.savepoint, "SAVEPOINT job"},
 		{&s.rollbackTo, "ROLLBACK TO job"},
@@ -86,35 +87,15 @@ func (s *statements) texts() []text {
 		{&s.inProgress, "SELECT " + inboxColumns + ` FROM inbox WHERE recipient = ? AND status = 'in-progress'
 			ORDER BY accepted_ms, conversation, sender, seq`},
 
-		{&s.insertExchange, `INSERT INTO exchange (version, protocol, role, state, outcome, body, correlation,
-			parent_conversation, parent_peer, final, opened_ms, ended_ms, moved_ms, task, mailbox, owner, conversation, peer)
-			VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.updateExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
 			correlation = ?, parent_conversation = ?, parent_peer = ?, final = ?, opened_ms = ?, ended_ms = ?,
 			moved_ms = ?, task = ?, mailbox = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
-		{&s.underTask, "SELECT 1 FROM exchange WHERE owner = ? AND task = ? AND task <> '' LIMIT 1"},
 		{&s.opened, "SELECT 1 FROM exchange WHERE owner = ? AND conversation = ? AND peer = ?"},
-		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
-			final = ?, ended_ms = ?, moved_ms = ?
-			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ? AND correlation = ?
-			AND parent_conversation = ? AND parent_peer = ? AND task = ? AND mailbox = ? AND opened_ms IS ?`},
-		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
-		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <> excluded.at_ms`},
 
 		{&s.head, "SELECT idx, hash FROM log WHERE owner = ? AND conversation = ? ORDER BY idx DESC LIMIT 1"},
 		{&s.putBlob, "INSERT INTO blob (sum, body) VALUES (?, ?) ON CONFLICT DO NOTHING"},
-		{&s.append, `INSERT INTO log (owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state,
-			message_id, digest, reason, envelope, blob, note, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`},
 
-		{&s.accept, `INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt,
-			lease_ms, first_ms, runs, accepted_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
-		{&s.settle, `UPDATE inbox SET status = 'settled'
-			WHERE recipient = ? AND sender = ? AND message_id = ? AND status = 'in-progress' AND attempt = ?`},
-		{&s.lease, `UPDATE inbox SET lease_ms = ?1, first_ms = CASE WHEN ?1 IS NULL OR lease_ms IS NULL THEN ?1 ELSE first_ms END
-			WHERE recipient = ? AND sender = ? AND message_id = ? AND status = 'in-progress' AND attempt = ?`},
 		{&s.accepted, "SELECT 1 FROM inbox WHERE recipient = ? AND sender = ? AND message_id = ?"},
 
 		{&s.dropUnsent, `UPDATE outbox SET status = 'dropped' WHERE owner = ? AND conversation = ? AND receiver = ?
@@ -131,12 +112,8 @@ func (s *statements) texts() []text {
 		{&s.redrive, `UPDATE outbox SET next_ms = ?, expires_ms = ifnull(?, expires_ms)
 			WHERE owner = ? AND message_id = ? AND status = 'pending'`},
 
-		{&s.claimEffect, `INSERT INTO effect (recipient, sender, capability, key, fingerprint, conversation,
-			status, at_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.putEffect, `INSERT OR REPLACE INTO effect (recipient, sender, capability, key, fingerprint, conversation,
 			status, at_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&s.endEffect, `UPDATE effect SET fingerprint = ?, status = ?, at_ms = ?, expires_ms = ?
-			WHERE recipient = ? AND sender = ? AND capability = ? AND key = ? AND conversation = ?`},
 		{&s.release, "DELETE FROM effect WHERE recipient = ? AND sender = ? AND capability = ? AND key = ?"},
 		{&s.insertTurn, `INSERT INTO turn (owner, conversation, peer, ordinal, kind, name, data, at_ms)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
@@ -159,6 +136,38 @@ func (s *statements) texts() []text {
 		{&s.deleteCallback, "DELETE FROM callback WHERE " + callbackKey},
 		{&s.advanceCallback, "UPDATE callback SET place = ?, done = ?, attempt = ?, next_ms = ? WHERE " + callbackKey + " AND config = ?"},
 	}, s.sweep.texts()...)
+}
+
+// directTexts are what every step runs.
+func (s *statements) directTexts() []directText {
+	return []directText{
+		{&s.begin, "BEGIN IMMEDIATE"},
+		{&s.commit, "COMMIT"},
+		{&s.insertExchange, `INSERT INTO exchange (version, protocol, role, state, outcome, body, correlation,
+			parent_conversation, parent_peer, final, opened_ms, ended_ms, moved_ms, task, mailbox, owner, conversation, peer)
+			VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
+			final = ?, ended_ms = ?, moved_ms = ?
+			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ? AND correlation = ?
+			AND parent_conversation = ? AND parent_peer = ? AND task = ? AND mailbox = ? AND opened_ms IS ?`},
+		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
+		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <> excluded.at_ms`},
+		{&s.append, `INSERT INTO log (owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state,
+			message_id, digest, reason, envelope, blob, note, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`},
+		{&s.accept, `INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt,
+			lease_ms, first_ms, runs, accepted_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+		{&s.settle, `UPDATE inbox SET status = 'settled'
+			WHERE recipient = ? AND sender = ? AND message_id = ? AND status = 'in-progress' AND attempt = ?`},
+		{&s.lease, `UPDATE inbox SET lease_ms = ?1, first_ms = CASE WHEN ?1 IS NULL OR lease_ms IS NULL THEN ?1 ELSE first_ms END
+			WHERE recipient = ? AND sender = ? AND message_id = ? AND status = 'in-progress' AND attempt = ?`},
+		{&s.claimEffect, `INSERT INTO effect (recipient, sender, capability, key, fingerprint, conversation,
+			status, at_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+		{&s.endEffect, `UPDATE effect SET fingerprint = ?, status = ?, at_ms = ?, expires_ms = ?
+			WHERE recipient = ? AND sender = ? AND capability = ? AND key = ? AND conversation = ?`},
+		{&s.underTask, "SELECT 1 FROM exchange WHERE owner = ? AND task = ? AND task <> '' LIMIT 1"},
+	}
 }
 
 // letterKey says which dead letter is meant.

@@ -106,6 +106,9 @@ func (w *writer) setUp(ctx context.Context) error {
 	if synchronous != 2 {
 		return fmt.Errorf("synchronous is %d, expected 2 (FULL)", synchronous)
 	}
+	if err := prepareDirect(ctx, w.conn, w.stmt.directTexts()); err != nil {
+		return err
+	}
 	return prepareAll(ctx, w.conn, w.stmt.texts())
 }
 
@@ -113,8 +116,7 @@ func (w *writer) setUp(ctx context.Context) error {
 // connection open, and with them SQLite keeps the connection itself, so that
 // the write-ahead log would never be folded into the file.
 func (w *writer) close() error {
-	err := closeAll(w.stmt.texts())
-	return errors.Join(err, w.conn.Close(), w.db.Close())
+	return errors.Join(closeDirect(w.stmt.directTexts()), closeAll(w.stmt.texts()), w.conn.Close(), w.db.Close())
 }
 
 // run serves what waits, batch after batch, until closing is closed.
