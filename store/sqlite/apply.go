@@ -11,7 +11,7 @@ import (
 
 // apply writes one set in the transaction that is open. It ends at the first
 // part that does not fit; the caller then rolls back.
-func (w *writer) apply(ctx context.Context, set prepared) error {
+func (w *writer) apply(ctx context.Context, set *prepared) error {
 	w.clean = true
 	opens := len(set.exchanges) > 0 && set.exchanges[0].version == 0
 	if opens {
@@ -100,7 +100,7 @@ func exists(ctx context.Context, stmt *sql.Stmt, args ...any) (bool, error) {
 	return err == nil, err
 }
 
-func (w *writer) putExchange(ctx context.Context, x exchangeRow) error {
+func (w *writer) putExchange(ctx context.Context, x *exchangeRow) error {
 	put := w.openExchange
 	if x.version != 0 {
 		put = w.moveExchange
@@ -119,7 +119,7 @@ func (w *writer) putExchange(ctx context.Context, x exchangeRow) error {
 	return nil
 }
 
-func (w *writer) openExchange(ctx context.Context, x exchangeRow) (written bool, err error) {
+func (w *writer) openExchange(ctx context.Context, x *exchangeRow) (written bool, err error) {
 	if err := w.firstUnder(ctx, task{x.Owner, x.kept.Task}); err != nil {
 		return false, fmt.Errorf("what is under its task: %w", err)
 	}
@@ -128,7 +128,7 @@ func (w *writer) openExchange(ctx context.Context, x exchangeRow) (written bool,
 
 // moveExchange writes a step. What it is found by, such as its correlation, hardly
 // ever changes: a statement that does not name it leaves its indexes alone.
-func (w *writer) moveExchange(ctx context.Context, x exchangeRow) (written bool, err error) {
+func (w *writer) moveExchange(ctx context.Context, x *exchangeRow) (written bool, err error) {
 	if written, err = w.stmt.moveExchange.exec(ctx, x.moving...); written || err != nil {
 		return written, err
 	}
@@ -150,7 +150,7 @@ func (w *writer) firstUnder(ctx context.Context, t task) error {
 
 // putTimers leaves alone what stays as it is: most steps move no timer, and
 // one that moves is written to three indexes.
-func (w *writer) putTimers(ctx context.Context, x exchangeRow) error {
+func (w *writer) putTimers(ctx context.Context, x *exchangeRow) error {
 	if x.version != 0 {
 		if _, err := w.stmt.clearTimers.exec(ctx, x.Owner, x.Conversation, x.Peer, x.running); err != nil {
 			return err
@@ -164,8 +164,8 @@ func (w *writer) putTimers(ctx context.Context, x exchangeRow) error {
 	return nil
 }
 
-func (w *writer) appendEntry(ctx context.Context, e entryRow) error {
-	if err := w.place(ctx, &e); err != nil {
+func (w *writer) appendEntry(ctx context.Context, e *entryRow) error {
+	if err := w.place(ctx, e); err != nil {
 		return fmt.Errorf("append to the log of %s in conversation %s: %w", e.Owner, e.Conversation, err)
 	}
 	w.heads.put(chain{e.Owner, e.Conversation}, head{e.Index, e.Hash})
@@ -182,13 +182,13 @@ func (w *writer) place(ctx context.Context, e *entryRow) error {
 	c := chain{e.Owner, e.Conversation}
 	end, known := w.heads.get(c)
 	link(&e.Entry, end)
-	written, err := w.insertEntry(ctx, *e)
+	written, err := w.insertEntry(ctx, e)
 	if err == nil && !written && !known {
 		if end, err = w.look(ctx, c); err != nil {
 			return err
 		}
 		link(&e.Entry, end)
-		written, err = w.insertEntry(ctx, *e)
+		written, err = w.insertEntry(ctx, e)
 	}
 	if err == nil && !written {
 		err = fmt.Errorf("there is an entry %d already", e.Index)
@@ -198,7 +198,7 @@ func (w *writer) place(ctx context.Context, e *entryRow) error {
 
 // insertEntry writes an entry beside its envelope, or beside what the blob
 // that holds the body of a large one leaves of it.
-func (w *writer) insertEntry(ctx context.Context, e entryRow) (written bool, err error) {
+func (w *writer) insertEntry(ctx context.Context, e *entryRow) (written bool, err error) {
 	return w.stmt.append.exec(ctx, e.Owner, e.Conversation, e.Index, e.Hash[:], e.Peer, string(e.Kind),
 		millis(e.At), string(e.Event), string(e.From), string(e.To), e.MessageID, e.Digest[:], e.Reason, e.rest, e.blob, e.Note, e.cut)
 }
@@ -218,7 +218,7 @@ func (w *writer) acceptInbox(ctx context.Context, i store.Inbox) error {
 
 // acceptOpening accepts what opens an exchange before that is written: one that
 // comes again, and would open another one, then leaves nothing to be undone.
-func (w *writer) acceptOpening(ctx context.Context, set prepared) error {
+func (w *writer) acceptOpening(ctx context.Context, set *prepared) error {
 	err := each(ctx, w, set.Accept, w.acceptInbox)
 	if !errors.Is(err, store.ErrDuplicate) {
 		return err

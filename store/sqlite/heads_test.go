@@ -62,7 +62,7 @@ func TestATimerThatStaysIsLeftAlone(t *testing.T) {
 		row := map[string]string{"INSERT": "NEW", "UPDATE": "NEW", "DELETE": "OLD"}[when]
 		run(t, w, fmt.Sprintf("CREATE TRIGGER touch_%s AFTER %[1]s ON timer BEGIN INSERT INTO touched VALUES ('%[1]s ' || %[2]s.name); END", when, row))
 	}
-	x := exchangeRow{Key: store.Key{Owner: "a", Conversation: "c", Peer: "b"}}
+	x := &exchangeRow{Key: store.Key{Owner: "a", Conversation: "c", Peer: "b"}}
 	for _, step := range []struct {
 		timers  []timerRow
 		running string

@@ -16,8 +16,8 @@ import (
 // Its caller does that, so that the writer, which all wait for, need not.
 type prepared struct {
 	store.WriteSet
-	exchanges []exchangeRow
-	entries   []entryRow
+	exchanges []*exchangeRow
+	entries   []*entryRow
 	letters   []letterRow
 	size      int // about how many bytes it writes
 }
@@ -25,7 +25,7 @@ type prepared struct {
 // exchangeRow is what an exchange writes.
 type exchangeRow struct {
 	store.Key
-	kept    store.Exchange // as it is read afterwards
+	kept    *store.Exchange // as it is read afterwards
 	version int64
 	values  []any
 	moving  []any // of the statement that leaves alone what seldom changes
@@ -50,20 +50,21 @@ type letterRow struct {
 	parts
 }
 
-func prepare(set store.WriteSet) (prepared, error) {
-	p := prepared{WriteSet: set}
+func prepare(set store.WriteSet) (*prepared, error) {
+	p := &prepared{WriteSet: set}
 	if err := set.Check(); err != nil {
 		return p, err
 	}
-	for _, x := range set.Exchanges {
-		row, err := prepareExchange(x)
+	for i := range set.Exchanges {
+		row, err := prepareExchange(&set.Exchanges[i])
 		if err != nil {
 			return p, err
 		}
 		p.exchanges = append(p.exchanges, row)
 	}
+	p.entries = make([]*entryRow, 0, len(set.Entries))
 	for _, e := range set.Entries {
-		p.entries = append(p.entries, entryRow{e, take(e.Envelope)})
+		p.entries = append(p.entries, &entryRow{e, take(e.Envelope)})
 		p.size += len(e.Envelope) + len(e.Note)
 	}
 	for _, d := range set.Bury {
@@ -76,9 +77,9 @@ func prepare(set store.WriteSet) (prepared, error) {
 	return p, nil
 }
 
-func prepareExchange(x store.Exchange) (exchangeRow, error) {
-	row := exchangeRow{Key: x.Key, version: x.Version, kept: readBack(x)}
-	body, err := json.Marshal(x.State)
+func prepareExchange(x *store.Exchange) (*exchangeRow, error) {
+	row := &exchangeRow{Key: x.Key, version: x.Version, kept: readBack(x)}
+	body, err := json.Marshal(&x.State)
 	if err != nil {
 		return row, fmt.Errorf("%s: %w", row, err)
 	}
@@ -111,6 +112,6 @@ func running(names []protocol.Timer) string {
 }
 
 // String says what writing the row does.
-func (x exchangeRow) String() string {
+func (x *exchangeRow) String() string {
 	return fmt.Sprintf("write the exchange of %s with %s in conversation %s", x.Owner, x.Peer, x.Conversation)
 }

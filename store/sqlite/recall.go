@@ -11,7 +11,7 @@ import (
 
 // recalled asks what the store remembers under a key, as a read would: not when
 // ctx has ended or the store is closed. What it finds is made the caller's by own.
-func recalled[K, T any](ctx context.Context, s *Store, k K, own func(T) T) (found T, known bool, err error) {
+func recalled[K, R, T any](ctx context.Context, s *Store, k K, own func(R) T) (found T, known bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return found, false, err
 	}
@@ -24,7 +24,7 @@ func recalled[K, T any](ctx context.Context, s *Store, k K, own func(T) T) (foun
 	default:
 	}
 	switch value, _ := s.writer.recent.get(k); value := value.(type) {
-	case T:
+	case R:
 		return own(value), true, nil
 	case absent:
 		return found, true, store.ErrNotFound
@@ -33,7 +33,7 @@ func recalled[K, T any](ctx context.Context, s *Store, k K, own func(T) T) (foun
 }
 
 // recall is one with what the store remembers, and remembers what is not there.
-func recall[K, T any](ctx context.Context, s *Store, what func() string, k K, own func(T) T, read func(what string) (T, error)) (T, error) {
+func recall[K, R, T any](ctx context.Context, s *Store, what func() string, k K, own func(R) T, read func(what string) (T, error)) (T, error) {
 	found, known, err := recalled(ctx, s, k, own)
 	switch {
 	case err != nil:
@@ -62,7 +62,7 @@ func (r *recent) together(k any) (found []store.Exchange, ok bool) {
 	keys, ok := list.([]store.Key)
 	for _, one := range keys {
 		value, _ := r.find(one)
-		x, known := value.(store.Exchange)
+		x, known := value.(*store.Exchange)
 		if t, isTask := k.(task); !known || isTask && x.Task != t.name { // it has left
 			return nil, false
 		}

@@ -18,7 +18,7 @@ const keptBytes = 2 << 20
 // remembered.
 //
 // Keys are of the types store.Key, store.InboxKey, store.EffectKey, chain, task and
-// talk. A value is what a read returns, or absent.
+// talk. A value is what a read returns, a pointer to that for an exchange, or absent.
 type recent struct {
 	mu         sync.Mutex
 	young, old map[any]memory

@@ -44,8 +44,8 @@ func (t tail) with(e store.Entry) tail {
 }
 
 // exchange notes an exchange that was written.
-func (c *changes) exchange(x exchangeRow) {
-	before, known := c.now(x.Key).(store.Exchange)
+func (c *changes) exchange(x *exchangeRow) {
+	before, known := c.now(x.Key).(*store.Exchange)
 	c.set(x.Key, x.kept, exchangeBytes)
 	if in := (talk{x.Owner, x.Conversation}); x.version == 0 {
 		if keys, known := c.now(in).([]store.Key); known {
@@ -62,7 +62,7 @@ func (c *changes) exchange(x exchangeRow) {
 }
 
 // under notes that an exchange came under a task.
-func (c *changes) under(t task, x exchangeRow) {
+func (c *changes) under(t task, x *exchangeRow) {
 	keys, known := c.now(t).([]store.Key)
 	if !known || x.version != 0 { // its place among them is not known
 		c.unknown(t)
@@ -120,7 +120,8 @@ func instant(t time.Time) time.Time {
 }
 
 // readBack is an exchange as it is read after it was written.
-func readBack(x store.Exchange) store.Exchange {
+func readBack(written *store.Exchange) *store.Exchange {
+	x := *written
 	x.Version++
 	x.OpenedAt, x.EndedAt, x.MovedAt = instant(x.OpenedAt), instant(x.EndedAt), instant(x.MovedAt)
 	if x.Parent.Owner = ""; x.Parent != (store.Key{}) {
@@ -132,13 +133,14 @@ func readBack(x store.Exchange) store.Exchange {
 			*t = time.Time{}
 		}
 	}
-	return x
+	return &x
 }
 
 // own is an exchange that shares nothing with x.
-func own(x store.Exchange) store.Exchange {
-	x.State = ownState(x.State)
-	return x
+func own(x *store.Exchange) store.Exchange {
+	copied := *x
+	copied.State = ownState(x.State)
+	return copied
 }
 
 func ownState(s protocol.Exchange) protocol.Exchange {

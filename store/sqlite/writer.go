@@ -178,7 +178,7 @@ func (s *Store) Commit(ctx context.Context, set store.WriteSet) error {
 	return s.hand(ctx, commitJob(p))
 }
 
-func commitJob(set prepared) job {
+func commitJob(set *prepared) job {
 	return newJob(set.size, func(ctx context.Context, w *writer) error { return w.apply(ctx, set) })
 }
 
