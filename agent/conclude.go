@@ -25,6 +25,11 @@ func (j *job) conclude(ctx context.Context, d *draft) error {
 	return err
 }
 
+// outcome is the act that the handler's outcome calls for.
+func (j *job) outcome(ctx context.Context, res result, failed, cause error) draft {
+	return j.pass(ctx, j.decide(res, failed, cause), cause)
+}
+
 // pass takes the act that ends the exchange through the agent's layers. What
 // the runtime answers by itself is no act of the agent's.
 func (j *job) pass(ctx context.Context, d draft, cause error) draft {
@@ -67,11 +72,9 @@ func (j *job) end(ctx context.Context, d *draft) error {
 	unsaid := false
 	_, err := j.host.stepFrom(ctx, j.host.jobs.inHand(j.key), j.key, j.host.seam.now(), func(s *step) error {
 		unsaid = false
-		row, err := s.inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()})
-		if err != nil {
+		if held, err := s.holds(ctx, j); err != nil {
 			return err
-		}
-		if s.x.State.Done() || row.Attempt != j.fence {
+		} else if !held || s.x.State.Done() {
 			return errNothing
 		}
 		s.opening = j.opening
@@ -86,7 +89,7 @@ func (j *job) end(ctx context.Context, d *draft) error {
 			return err
 		}
 		if !s.ended { // what it said is not the last word: it is the peer's turn
-			s.set.Leases = append(s.set.Leases, store.Lease{InboxKey: row.InboxKey, Fence: j.fence})
+			s.set.Leases = append(s.set.Leases, store.Lease{InboxKey: j.inbox(), Fence: j.fence})
 		}
 		return nil
 	})

@@ -126,7 +126,7 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	}
 	// What has been done is written down although the host is about to end.
 	last := h.lasting
-	d := j.pass(last, j.decide(res, err, cause), cause)
+	d := j.outcome(last, res, err, cause)
 	for {
 		if err = j.conclude(last, &d); err == nil || errors.Is(err, ErrStopped) {
 			return j.opening, nil
