@@ -25,7 +25,7 @@ func (s *step) answer(ctx context.Context, v *guard.Violation, e *envelope.Envel
 		if err := s.take(ctx, e); err != nil {
 			return nil, err
 		}
-		if err := s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Refuse}, err: v.Told()}); err != nil {
+		if err := s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Refuse}, err: v.Told()}); err != nil {
 			return nil, err
 		}
 		return one(s.seal(envelope.Ack, e, nil))

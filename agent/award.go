@@ -21,7 +21,7 @@ func (v *auction[Call, Bid]) reject(ctx context.Context, ranking []Tender[Bid]) 
 		return slices.ContainsFunc(ranking, func(r Tender[Bid]) bool { return r.Bidder == t.Bidder })
 	})
 	return v.each(ctx, bids, "!refuse", func(s *step) error {
-		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Refuse}, err: envelope.NewError(envelope.CodePermanent, "not-chosen")})
+		return s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Refuse}, err: envelope.NewError(envelope.CodePermanent, "not-chosen")})
 	})
 }
 
@@ -101,7 +101,7 @@ func (v *auction[Call, Bid]) award(ctx context.Context, to []Tender[Bid]) error 
 		within = askWithin
 	}
 	return v.each(ctx, to, "!agree", func(s *step) error {
-		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Agree}, key: v.awardKey(s.x.Peer), replyBy: v.by(s.now, within)})
+		return s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Agree}, key: v.awardKey(s.x.Peer), replyBy: v.by(s.now, within)})
 	})
 }
 

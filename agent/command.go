@@ -136,15 +136,15 @@ func stoppable(x protocol.Exchange) bool {
 func (s *step) callOff(ctx context.Context) error {
 	if cancellable(s.x.State) {
 		s.decide = s.party()
-		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Cancel}})
+		return s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Cancel}})
 	}
 	k := s.x.Key
 	s.after = append(s.after, func() { s.host.jobs.stop(k, errStop) })
-	d, ok := s.legal(draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeCancelled, "operator")})
-	if !ok {
+	d := draft{act: protocol.Utterance{Performative: envelope.Failure}, err: envelope.NewError(envelope.CodeCancelled, "operator")}
+	if !s.fit(&d) {
 		return errNothing
 	}
-	return s.utter(ctx, d)
+	return s.utter(ctx, &d)
 }
 
 // retry has a message sent now.

@@ -15,13 +15,19 @@ import (
 // conclude ends the exchange by the act that the handler's outcome calls for.
 // What could not be committed must be tried again: the work is done, and only
 // this tells the peer.
-func (j *job) conclude(ctx context.Context, d draft) error {
+func (j *job) conclude(ctx context.Context, d *draft) error {
 	err := j.end(ctx, d)
 	if _, misshapen := errors.AsType[*envelope.ShapeError](err); misshapen {
 		// What was decided fits no envelope: too long, or a reason that is no word.
-		err = j.end(ctx, j.incident(err))
+		failure := j.incident(err)
+		err = j.end(ctx, &failure)
 	}
 	return err
+}
+
+// outcome is the act that the handler's outcome calls for.
+func (j *job) outcome(ctx context.Context, res result, failed, cause error) draft {
+	return j.pass(ctx, j.decide(res, failed, cause), cause)
 }
 
 // pass takes the act that ends the exchange through the agent's layers. What
@@ -62,32 +68,28 @@ func (j *job) pass(ctx context.Context, d draft, cause error) draft {
 	return d
 }
 
-func (j *job) end(ctx context.Context, d draft) error {
+func (j *job) end(ctx context.Context, d *draft) error {
 	unsaid := false
 	_, err := j.host.stepFrom(ctx, j.host.jobs.inHand(j.key), j.key, j.host.seam.now(), func(s *step) error {
 		unsaid = false
-		row, err := s.inbox(ctx, store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()})
-		if err != nil {
+		if held, err := s.holds(ctx, j); err != nil {
 			return err
-		}
-		if s.x.State.Done() || row.Attempt != j.fence {
+		} else if !held || s.x.State.Done() {
 			return errNothing
 		}
 		s.opening = j.opening
-		fitting, ok := s.legal(d)
-		if !ok {
+		fitting := *d
+		if !s.fit(&fitting) {
 			// Time, the fence or another act has settled it meanwhile.
 			unsaid = true
 			return errNothing
 		}
-		if j.poisoned() && fitting.err != nil && fitting.err.Reason == reasonPoison {
-			s.bury(j.letter(s.now))
-		}
-		if err := s.utter(ctx, fitting); err != nil {
+		s.writeOff(j, &fitting)
+		if err := s.utter(ctx, &fitting); err != nil {
 			return err
 		}
 		if !s.ended { // what it said is not the last word: it is the peer's turn
-			s.set.Leases = append(s.set.Leases, store.Lease{InboxKey: row.InboxKey, Fence: j.fence})
+			s.set.Leases = append(s.set.Leases, store.Lease{InboxKey: j.inbox(), Fence: j.fence})
 		}
 		return nil
 	})
@@ -138,28 +140,27 @@ func (j *job) incident(failed error) draft {
 	return draft{act: protocol.Utterance{Performative: envelope.Failure}, err: told}
 }
 
-// legal makes of what was decided the act that the state allows by now: a
-// refusal after work has started is a failure, and whatever a cancel met half
-// done has stopped. It reports false when nothing is left to say.
-func (s *step) legal(d draft) (draft, bool) {
+// fit makes of what was decided the act that the state allows by now: a refusal
+// after work has started is a failure, and whatever a cancel met half done has
+// stopped. It reports false when nothing is left to say.
+func (s *step) fit(d *draft) bool {
 	can := func(u protocol.Utterance) bool { return s.x.State.May(u) }
 	inform := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}
 	cancelled := protocol.Utterance{Performative: envelope.Inform, Status: envelope.Cancelled}
 	failure := protocol.Utterance{Performative: envelope.Failure}
-	if can(d.act) {
-		return d, true
-	}
 	switch {
+	case can(d.act):
 	case d.act.Performative == envelope.Agree && can(inform):
 		// The offer was accepted before the cancel came.
-		return draft{act: inform, model: d.model}, true
+		*d = draft{act: inform, model: d.model}
 	case d.act.Performative == envelope.Refuse && can(failure):
 		d.act = failure
-		return d, true
 	case d.act != cancelled && can(cancelled):
-		return draft{act: cancelled}, true
+		*d = draft{act: cancelled}
 	case d.act == cancelled && can(failure):
-		return draft{act: failure, err: envelope.NewError(envelope.CodeCancelled, "lapsed")}, true
+		*d = draft{act: failure, err: envelope.NewError(envelope.CodeCancelled, "lapsed")}
+	default:
+		return false
 	}
-	return d, false
+	return true
 }

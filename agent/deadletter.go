@@ -138,6 +138,13 @@ func (s *step) bury(l store.DeadLetter) {
 	s.after = append(s.after, func() { s.host.buried(s.host.running, l) })
 }
 
+// writeOff buries work that is not begun again, if the act that ends it says so.
+func (s *step) writeOff(j *job, d *draft) {
+	if j.poisoned() && d.err != nil && d.err.Reason == reasonPoison {
+		s.bury(j.letter(s.now))
+	}
+}
+
 // poisoned reports whether too many hosts ended with the work in hand, so that it
 // is not begun again.
 func (j *job) poisoned() bool {

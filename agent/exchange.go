@@ -223,7 +223,7 @@ func (h *Host) withdraw(ctx context.Context, k store.Key) error {
 		if !cancellable(s.x.State) {
 			return errNothing
 		}
-		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Cancel}})
+		return s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Cancel}})
 	})
 	return err
 }

@@ -353,7 +353,7 @@ func (h *Host) fence(ctx context.Context, a *assembly, all []*step, d protocol.D
 		if err != nil {
 			return fmt.Errorf("writing the fence of %s: %w", a.key.Conversation, err)
 		}
-		err = s.utter(ctx, draft{
+		err = s.utter(ctx, &draft{
 			act: protocol.Utterance{Performative: envelope.Inform, Status: envelope.Final}, content: content, group: group, salt: salt,
 			gather: &envelope.Gather{ID: a.binding.Gather.ID}, fence: &envelope.Fence{ID: id, Proposed: string(r.Proposed)},
 		})
@@ -389,7 +389,7 @@ func (s *step) dispense(ctx context.Context) error {
 	if !s.now.Before(s.x.State.ReplyBy) {
 		return s.tick(ctx, protocol.TimerGatherBy)
 	}
-	return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Cancel}})
+	return s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Cancel}})
 }
 
 // disband cancels a multi-party conversation that nobody waits for any more.
@@ -406,7 +406,7 @@ func (h *Host) withdrawAll(ctx context.Context, k store.Key) error {
 	}
 	_, err := h.steps(ctx, h.seam.now(), read, func(all []*step) error {
 		for _, s := range all {
-			if err := s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Cancel}}); err != nil {
+			if err := s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Cancel}}); err != nil {
 				return err
 			}
 			s.decide = true

@@ -21,6 +21,24 @@ func (s *step) foresee() {
 	}
 }
 
+// readExchange reads what is not in hand, to work by it.
+func (s *step) readExchange(ctx context.Context, k store.Key) (err error) {
+	if s.x, err = s.host.store.Exchange(ctx, k); err != nil {
+		return fmt.Errorf("reading the exchange: %w", err)
+	}
+	return nil
+}
+
+// readOpening reads the opening act and its row.
+func (s *step) readOpening(ctx context.Context) error {
+	if _, err := s.open(ctx); err != nil {
+		return err
+	}
+	row, err := s.inbox(ctx, store.InboxKey{Recipient: s.x.Owner, Sender: s.x.Peer, MessageID: s.x.State.Opening})
+	s.set.Accept = []store.Inbox{row}
+	return err
+}
+
 // left is the exchange as the step has left it.
 func (s *step) left() store.Exchange {
 	x := s.x

@@ -82,3 +82,17 @@ func TestWorkIsReadAgainOnceItsExchangeHasMoved(t *testing.T) {
 		}
 	})
 }
+
+func TestWorkThatWasTakenOverSinceItWasInHandSaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.New()
+		b := boxed(t, s, answers(func(ctx context.Context, _ Seat) (Booking, error) {
+			_, err := s.TakeOver(ctx, uri("flights"))
+			return Booking{Reference: "R1"}, err
+		}), book.Name(), book.Protocol(), seatJSON, nil)
+		synctest.Wait()
+		if said, l := b.said(t), b.host.Load(); len(said) != 0 || l.Running != 0 {
+			t.Errorf("it said %v, and has in hand %+v", said, l)
+		}
+	})
+}

@@ -88,7 +88,7 @@ func (j *job) agree(ctx context.Context) error {
 			return errNothing
 		}
 		s.opening = j.opening
-		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Agree}})
+		return s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Agree}})
 	})
 	j.agreed = err == nil
 	return err

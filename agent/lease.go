@@ -128,12 +128,23 @@ func (j *job) hold(ctx context.Context) error {
 	if j.held || j.poisoned() {
 		return nil
 	}
-	k := store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()}
+	k := j.inbox()
 	if err := j.host.store.Renew(ctx, k, j.fence, j.host.seam.now().Add(j.host.cfg.Terms.Lease)); err != nil {
 		return fmt.Errorf("taking the lease of message %s: %w", k.MessageID, err)
 	}
 	j.held = true
 	return nil
+}
+
+// inbox names the row of the message that asked for the work.
+func (j *job) inbox() store.InboxKey {
+	return store.InboxKey{Recipient: j.key.Owner, Sender: j.key.Peer, MessageID: j.opening.ID()}
+}
+
+// holds reports whether the work is still the job's, under its fencing token.
+func (s *step) holds(ctx context.Context, j *job) (bool, error) {
+	row, err := s.inbox(ctx, j.inbox())
+	return row.Attempt == j.fence, err
 }
 
 // hold takes the lease on the work that this step calls for. What the step
@@ -174,7 +185,7 @@ func (h *Host) waitingLeases() []holding {
 func (j *jobs) lease(r *run, of *job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r.lease = lease{store.InboxKey{Recipient: of.key.Owner, Sender: of.key.Peer, MessageID: of.opening.ID()}, of.fence}
+	r.lease = lease{of.inbox(), of.fence}
 }
 
 func (j *jobs) leases() []holding {

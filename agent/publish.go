@@ -109,7 +109,7 @@ func (j *job) tell(ctx context.Context, name string, content []byte, by *authors
 		}
 		sent, read = true, s.x.Mailbox
 		s.opening = j.opening
-		return s.utter(ctx, draft{act: partial, content: content, id: id, model: by})
+		return s.utter(ctx, &draft{act: partial, content: content, id: id, model: by})
 	})
 	if !sent || read || err != nil {
 		r.heard()

@@ -165,21 +165,19 @@ func (h *Host) takeSteps(ctx context.Context, begin func() ([]*step, error), pla
 // commit writes the steps in one transaction. A step that ends the last
 // exchange of a conversation concludes it.
 func (h *Host) commit(ctx context.Context, all []*step) error {
-	var set store.WriteSet
 	for _, s := range all {
 		if err := s.finish(ctx); err != nil {
 			return err
 		}
-		set = joined(set, s.set)
 		s.foresee()
 	}
 	// Whoever waits may be gone by now. The steps are taken all the same: were
 	// they given up half-way, what must follow from them would not.
 	ctx = lasting(ctx)
 	if !all[0].party() || !slices.ContainsFunc(all, func(s *step) bool { return s.ended }) {
-		return h.store.Commit(ctx, set)
+		return h.store.Commit(ctx, together(all))
 	}
-	return h.concluding(ctx, all, set)
+	return h.concluding(ctx, all, together(all))
 }
 
 // lasting is ctx without its end.
@@ -190,27 +188,28 @@ func lasting(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// joined is both write sets as one.
-func joined(a, b store.WriteSet) store.WriteSet {
-	if len(a.Exchanges) == 0 && len(a.Entries) == 0 {
-		return b
+// together is what the steps write.
+func together(all []*step) store.WriteSet {
+	a := all[0].set
+	for _, s := range all[1:] {
+		b := &s.set
+		a.Exchanges = append(a.Exchanges, b.Exchanges...)
+		a.Entries = append(a.Entries, b.Entries...)
+		a.Accept = append(a.Accept, b.Accept...)
+		a.Settle = append(a.Settle, b.Settle...)
+		a.Leases = append(a.Leases, b.Leases...)
+		a.Outbox = append(a.Outbox, b.Outbox...)
+		a.DropUnsent = append(a.DropUnsent, b.DropUnsent...)
+		a.Claim = append(a.Claim, b.Claim...)
+		a.Effects = append(a.Effects, b.Effects...)
+		a.Release = append(a.Release, b.Release...)
+		a.Deliveries = append(a.Deliveries, b.Deliveries...)
+		a.Redrive = append(a.Redrive, b.Redrive...)
+		a.Turns = append(a.Turns, b.Turns...)
+		a.Bury = append(a.Bury, b.Bury...)
+		a.Unbury = append(a.Unbury, b.Unbury...)
+		a.Answers = append(a.Answers, b.Answers...)
 	}
-	a.Exchanges = append(a.Exchanges, b.Exchanges...)
-	a.Entries = append(a.Entries, b.Entries...)
-	a.Accept = append(a.Accept, b.Accept...)
-	a.Settle = append(a.Settle, b.Settle...)
-	a.Leases = append(a.Leases, b.Leases...)
-	a.Outbox = append(a.Outbox, b.Outbox...)
-	a.DropUnsent = append(a.DropUnsent, b.DropUnsent...)
-	a.Claim = append(a.Claim, b.Claim...)
-	a.Effects = append(a.Effects, b.Effects...)
-	a.Release = append(a.Release, b.Release...)
-	a.Deliveries = append(a.Deliveries, b.Deliveries...)
-	a.Redrive = append(a.Redrive, b.Redrive...)
-	a.Turns = append(a.Turns, b.Turns...)
-	a.Bury = append(a.Bury, b.Bury...)
-	a.Unbury = append(a.Unbury, b.Unbury...)
-	a.Answers = append(a.Answers, b.Answers...)
 	return a
 }
 
@@ -262,12 +261,12 @@ func (s *step) apply(ctx context.Context, in protocol.Input) error {
 	for _, o := range outputs {
 		switch o.Do {
 		case protocol.Utter:
-			if err := s.utter(ctx, draft{act: o.Act, err: o.Error}); err != nil {
+			if err := s.utter(ctx, &draft{act: o.Act, err: o.Error}); err != nil {
 				return err
 			}
 		case protocol.Work:
 			if s.answered != nil {
-				if err := s.utter(ctx, *s.answered); err != nil {
+				if err := s.utter(ctx, s.answered); err != nil {
 					return err
 				}
 				continue
@@ -370,8 +369,8 @@ func (s *step) finish(ctx context.Context) error {
 	if now := s.host.seam.now(); now.After(s.x.MovedAt) {
 		s.x.MovedAt = now
 	}
-	x := s.x
-	s.set.Exchanges = append(s.set.Exchanges, x)
+	x := &s.x
+	s.set.Exchanges = append(s.set.Exchanges, *x)
 	if err := s.moveAbout(ctx); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (v *auction[Call, Bid]) again(ctx context.Context) (bool, error) {
 	}
 	salt, group := v.host.seam.bytes(saltBytes), v.group(fmt.Sprintf("call %d", round+1), bids)
 	err = v.each(ctx, bids, "!cfp", func(s *step) error {
-		return s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.CFP}, content: content, group: group, salt: salt, replyBy: v.by(s.now, v.within)})
+		return s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.CFP}, content: content, group: group, salt: salt, replyBy: v.by(s.now, v.within)})
 	})
 	return true, err
 }

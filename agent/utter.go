@@ -40,7 +40,7 @@ type authorship struct {
 // utter seals an act of the exchange's owner, moves the exchange by it and
 // puts it into the outbox. Where the table wants the runtime's agree first,
 // both go in this one step.
-func (s *step) utter(ctx context.Context, d draft) error {
+func (s *step) utter(ctx context.Context, d *draft) error {
 	p, err := protocol.Lookup(s.x.State.Protocol)
 	if err != nil {
 		return err
@@ -48,11 +48,11 @@ func (s *step) utter(ctx context.Context, d draft) error {
 	table := p.Table(s.x.State.Role)
 	state := s.x.State.State
 	if _, legal := table.Next(state, d.event()); !legal && p.RuntimeAgrees() && state == "received" {
-		if err := s.utter(ctx, draft{act: protocol.Utterance{Performative: envelope.Agree}}); err != nil {
+		if err := s.utter(ctx, &draft{act: protocol.Utterance{Performative: envelope.Agree}}); err != nil {
 			return err
 		}
 	}
-	e, err := s.sealAct(ctx, &d)
+	e, err := s.sealAct(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func (s *step) utter(ctx context.Context, d draft) error {
 }
 
 func (s *step) sealAct(ctx context.Context, d *draft) (*envelope.Envelope, error) {
-	header, err := s.header(ctx, d)
-	if err != nil {
+	var header envelope.Header
+	if err := s.header(ctx, d, &header); err != nil {
 		return nil, err
 	}
 	content := d.content
@@ -119,12 +119,12 @@ func (s *step) post(e *envelope.Envelope, expires time.Time) {
 
 // header fills in what the runtime writes: ids, order, time, trace and
 // governance. An answer takes them from the act that it answers.
-func (s *step) header(ctx context.Context, d *draft) (envelope.Header, error) {
+func (s *step) header(ctx context.Context, d *draft, h *envelope.Header) error {
 	opening, err := s.open(ctx)
 	if err != nil {
-		return envelope.Header{}, err
+		return err
 	}
-	h := envelope.Header{
+	*h = envelope.Header{
 		V: opening.Version(), Performative: d.act.Performative, Status: d.act.Status, Error: d.err,
 		Protocol: opening.Protocol(), Schema: s.schemaOf(d, opening), Capability: opening.Capability(),
 		Sender: s.x.Owner, Receiver: s.x.Peer, Actor: opening.Actor(), Tenant: authority(s.x.Owner),
@@ -146,11 +146,11 @@ func (s *step) header(ctx context.Context, d *draft) (envelope.Header, error) {
 		h.Provenance = &d.model.provenance
 		h.Labels.Integrity = h.Labels.Integrity.Min(d.model.integrity)
 	}
-	s.host.stamp(&h, s.now, opening.Trace())
+	s.host.stamp(h, s.now, opening.Trace())
 	if d.salt != nil {
 		h.Salt = d.salt
 	}
-	return h, nil
+	return nil
 }
 
 // stamp writes what is this host's and this moment's on every message.

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -127,9 +126,9 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	}
 	// What has been done is written down although the host is about to end.
 	last := h.lasting
-	d := j.pass(last, j.decide(res, err, cause), cause)
+	d := j.outcome(last, res, err, cause)
 	for {
-		if err = j.conclude(last, d); err == nil || errors.Is(err, ErrStopped) {
+		if err = j.conclude(last, &d); err == nil || errors.Is(err, ErrStopped) {
 			return j.opening, nil
 		}
 		h.report(last, WorkFailed, k, err)
@@ -153,32 +152,28 @@ func (j *job) makeRoom() {
 
 // prepare gets what the job needs; it returns no job when nothing is owed.
 func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
-	var x store.Exchange
-	var opening *envelope.Envelope
-	var row store.Inbox
-	var err error
-	if known := h.jobs.inHand(k); known != nil {
-		x, opening, row = known.left(), known.opening, known.set.Accept[0]
-	} else if x, err = h.store.Exchange(ctx, k); err != nil {
-		return nil, fmt.Errorf("reading the exchange: %w", err)
+	known := h.jobs.inHand(k)
+	if known == nil {
+		known = h.newStep(h.seam.now())
+		if err := known.readExchange(ctx, k); err != nil {
+			return nil, err
+		}
 	}
+	x := &known.x
 	late, cancelled := !h.seam.now().Before(x.State.ReplyBy), x.State.Cancel != ""
 	if x.State.Done() || !owes(x.State) || late && !cancelled {
 		return nil, nil // another act, or a timer, says what comes of it
 	}
-	if opening == nil {
-		if opening, err = h.openingOf(ctx, x); err != nil {
+	if len(known.set.Accept) == 0 {
+		if err := known.readOpening(ctx); err != nil {
 			return nil, err
 		}
-		row, err = h.store.Inbox(ctx, store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: x.State.Opening})
-		if err != nil {
-			return nil, fmt.Errorf("reading the inbox row: %w", err)
-		}
 	}
-	a := h.agents[k.Owner]
+	a, opening, row := h.agents[k.Owner], known.opening, &known.set.Accept[0]
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Capability()), opening: opening,
 		act: opening, input: opening.Content(), fence: row.Attempt, runs: row.Runs, held: !row.LeaseUntil.IsZero(),
 		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, silent: x.State.Sent == 0}
+	var err error
 	if j.about, err = h.aboutWork(ctx, opening); err != nil {
 		return nil, err
 	}

@@ -3,9 +3,6 @@ package sqlite
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/parley-agents/parley/protocol"
@@ -93,22 +90,13 @@ func prepareExchange(x *store.Exchange) (*exchangeRow, error) {
 		row.moving = []any{v[0], v[1], v[2], v[3], v[4], v[8], v[10], v[11], v[14], v[15], v[16], x.Version, v[5], v[6], v[7], v[12], v[13], v[9]}
 		row.values = append(row.values, x.Version)
 	}
-	timers := x.State.Timers()
-	names := slices.Sorted(maps.Keys(timers))
-	for _, name := range names {
+	var room [protocol.MaxAlarms]protocol.Alarm
+	for _, a := range x.State.AppendAlarms(room[:0]) {
 		// Rounded up: a timer that fires before its time is ignored.
-		row.timers = append(row.timers, timerRow{string(name), timers[name].Add(time.Millisecond - 1).UnixMilli()})
+		row.timers = append(row.timers, timerRow{string(a.Timer), a.At.Add(time.Millisecond - 1).UnixMilli()})
+		row.running += " " + string(a.Timer) + " "
 	}
-	row.running = running(names)
 	return row, nil
-}
-
-func running(names []protocol.Timer) string {
-	var list strings.Builder
-	for _, name := range names {
-		list.WriteString(" " + string(name) + " ")
-	}
-	return list.String()
 }
 
 // String says what writing the row does.

@@ -30,6 +30,9 @@ func agrees(t *testing.T, w *writer, q *queries) {
 		var err error
 		switch k := k.(type) {
 		case store.Key:
+			if x, ok := got.(*store.Exchange); ok {
+				got = *x
+			}
 			want, err = scanExchange(q.exchange.QueryRowContext(ctx, k.Owner, k.Conversation, k.Peer))
 		case store.InboxKey:
 			want, err = scanInbox(q.inbox.QueryRowContext(ctx, k.Recipient, k.Sender, k.MessageID))
