@@ -19,10 +19,12 @@ const (
 	keyBytes      = 256
 )
 
-// A tail is at most so many entries, and so many bytes.
+// A tail is at most so many entries, and so many bytes; what is asked for and
+// answered at once comes to so many.
 const (
-	tailEntries = 64
-	tailBytes   = 128 << 10
+	usualEntries = 4
+	tailEntries  = 64
+	tailBytes    = 128 << 10
 )
 
 // tail are the last entries of a log, without a gap, up to its end.
@@ -39,6 +41,9 @@ func (t tail) with(e store.Entry) tail {
 	for len(t.entries) > 0 && (len(t.entries) >= tailEntries || t.bytes+size(e) > tailBytes) {
 		t.bytes -= size(t.entries[0])
 		t.entries = t.entries[1:]
+	}
+	if t.entries == nil {
+		t.entries = make([]store.Entry, 0, usualEntries)
 	}
 	return tail{append(t.entries, e), t.bytes + size(e)}
 }
