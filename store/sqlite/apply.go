@@ -129,8 +129,10 @@ func (w *writer) openExchange(ctx context.Context, x *exchangeRow) (written bool
 // moveExchange writes a step. What it is found by, such as its correlation, hardly
 // ever changes: a statement that does not name it leaves its indexes alone.
 func (w *writer) moveExchange(ctx context.Context, x *exchangeRow) (written bool, err error) {
-	if written, err = w.stmt.moveExchange.exec(ctx, x.moving...); written || err != nil {
-		return written, err
+	before, known := w.changes.now(x.Key).(*store.Exchange)
+	if now := x.kept; known && before.Version == x.version && before.Correlation == now.Correlation && before.Parent == now.Parent &&
+		before.Task == now.Task && before.Mailbox == now.Mailbox && before.OpenedAt.Equal(now.OpenedAt) {
+		return w.stmt.moveExchange.exec(ctx, x.moving...)
 	}
 	return exec(ctx, w.stmt.updateExchange, x.values...)
 }
@@ -155,6 +157,10 @@ func (w *writer) putTimers(ctx context.Context, x *exchangeRow) error {
 		if _, err := w.stmt.clearTimers.exec(ctx, x.Owner, x.Conversation, x.Peer, x.running); err != nil {
 			return err
 		}
+	}
+	if x.version == 0 && len(x.timers) == 2 { // as most that open
+		_, err := w.stmt.startTimers.exec(ctx, x.Owner, x.Conversation, x.Peer, x.timers[0].name, x.timers[0].at, x.timers[1].name, x.timers[1].at)
+		return err
 	}
 	for _, t := range x.timers {
 		if _, err := w.stmt.putTimer.exec(ctx, x.Owner, x.Conversation, x.Peer, t.name, t.at); err != nil {

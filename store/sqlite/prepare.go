@@ -87,7 +87,7 @@ func prepareExchange(x *store.Exchange) (*exchangeRow, error) {
 	}
 	if x.Version != 0 {
 		v := row.values
-		row.moving = []any{v[0], v[1], v[2], v[3], v[4], v[8], v[10], v[11], v[14], v[15], v[16], x.Version, v[5], v[6], v[7], v[12], v[13], v[9]}
+		row.moving = []any{v[0], v[1], v[2], v[3], v[4], v[8], v[10], v[11], v[14], v[15], v[16], x.Version}
 		row.values = append(row.values, x.Version)
 	}
 	var room [protocol.MaxAlarms]protocol.Alarm

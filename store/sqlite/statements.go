@@ -45,7 +45,8 @@ const line = "outbox e WHERE e.status = 'pending' AND e.overtakes = 0 AND (e.own
 // statements are what the writer runs.
 type statements struct {
 	begin, commit                                         direct
-	insertExchange, moveExchange, clearTimers, putTimer   direct
+	insertExchange, moveExchange                          direct
+	startTimers, clearTimers, putTimer                    direct
 	append, accept, settle, lease, claimEffect, endEffect direct
 	underTask                                             direct
 
@@ -148,9 +149,9 @@ func (s *statements) directTexts() []directText {
 			VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
 			final = ?, ended_ms = ?, moved_ms = ?
-			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ? AND correlation = ?
-			AND parent_conversation = ? AND parent_peer = ? AND task = ? AND mailbox = ? AND opened_ms IS ?`},
+			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
 		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
+		{&s.startTimers, "INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?1, ?2, ?3, ?4, ?5), (?1, ?2, ?3, ?6, ?7)"},
 		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <> excluded.at_ms`},
 		{&s.append, `INSERT INTO log (owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state,
