@@ -73,7 +73,7 @@ func TestEveryStatementIsDrivenByAnIndex(t *testing.T) {
 	// owners that a call names, as many dead letters as it asks for, and the
 	// commands that wait.
 	small := []string{"SCAN identity", "SCAN pin", "SCAN found", "SCAN json_each VIRTUAL TABLE INDEX 1:",
-		"SCAN CONSTANT ROW", "SCAN 2 CONSTANT ROWS", "SCAN dead_letter USING INDEX dead_letter_recent", "SCAN command USING INDEX command_waiting"}
+		"SCAN CONSTANT ROW", "SCAN 2-ROW VALUES CLAUSE", "SCAN dead_letter USING INDEX dead_letter_recent", "SCAN command USING INDEX command_waiting"}
 	texts := append(w.texts(), q.texts()...)
 	for _, t := range w.directTexts() {
 		texts = append(texts, text{sql: t.sql})
