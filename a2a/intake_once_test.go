@@ -234,3 +234,36 @@ func TestAForeignMessageIsTheSameTaskForAsLongAsTheTaskIsKept(t *testing.T) {
 		}
 	})
 }
+
+func TestAForeignMessageIsTheSameTaskForADayThoughConversationsAreKeptForAnHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := agenttest.NewClock(time.Now())
+		runs := atomic.Int64{}
+		weighing := agent.Handle(weigh, func(context.Context, Weight) (Booking, error) {
+			runs.Add(1)
+			return Booking{"R1"}, nil
+		})
+		d := newDesk(t, agent.Config{Clock: clock, Retention: time.Hour}, Config{}, weighing)
+		c := d.as(stranger, wire.JSONRPC)
+		m := giving("m-1", `{"kilograms":400}`)
+		first := c.sends(m)
+		pass := func(hours int) {
+			for range hours {
+				clock.Advance(time.Hour)
+				synctest.Wait()
+				time.Sleep(time.Minute)
+			}
+		}
+		pass(23)
+		if again, err := c.tries(m); err != nil || again.ID != first.ID {
+			t.Errorf("within a day it is %v, %v", again, err)
+		}
+		pass(3)
+		if n := len(c.exchanges()); n != 0 || runs.Load() != 1 {
+			t.Errorf("%d exchanges are kept, after %d runs", n, runs.Load())
+		}
+		if again, err := c.tries(m); err != nil || again.ID == first.ID {
+			t.Errorf("when it is forgotten it is %v, %v", again, err)
+		}
+	})
+}

@@ -38,7 +38,8 @@ type Mail struct {
 	// New: who brings the envelope has just given its conversation and its
 	// idempotency key the ids that they have, so that neither is known here. The
 	// message itself may be: that is ErrKnown then, and nothing was done. It is
-	// remembered for as long as its conversation.
+	// remembered as Terms say, and for as long as its conversation where Retention
+	// is longer than that.
 	New bool
 
 	// unread: nobody reads receipts.

@@ -39,7 +39,7 @@ func (l *letters) put(one letter) {
 		l.young, l.old, l.bytes = make(map[envelope.Digest]letter), l.young, 0
 	}
 	k := one.read.Digest()
-	l.bytes += 3 * (len(one.raw) - len(l.young[k].raw)) // the members are there as well, and the header
+	l.bytes += 3 * (len(one.raw) - len(l.young[k].raw)) // the text is there as well, and the header
 	l.young[k] = one
 }
 

@@ -202,10 +202,10 @@ func (s *step) enter(e *envelope.Envelope) {
 	row := store.Inbox{
 		InboxKey: store.InboxKey{Recipient: e.Receiver(), Sender: e.Sender(), MessageID: e.ID()},
 		Digest:   e.Digest(), Conversation: e.Conversation(), Seq: e.Seq(),
-		Status: store.Settled, Attempt: 1, AcceptedAt: s.now,
+		Status: store.Settled, Attempt: 1, AcceptedAt: s.now, ExpiresAt: s.host.cfg.Terms.remember(s.now, e.ReplyBy()),
 	}
-	if !s.mail.New {
-		row.ExpiresAt = s.host.cfg.Terms.remember(s.now, e.ReplyBy())
+	if kept := s.host.cfg.Retention; s.mail.New && (kept == 0 || !s.now.Add(kept).Before(row.ExpiresAt)) {
+		row.ExpiresAt = time.Time{} // its conversation is kept for no less
 	}
 	if s.x.Version == 0 && e.InReplyTo() == "" && e.Act() != envelope.Cancel {
 		row.Status, row.LeaseUntil = store.InProgress, s.now.Add(s.host.cfg.Terms.Lease)

@@ -184,9 +184,9 @@ type Store interface {
 	// settled inbox rows and ended effects whose ExpiresAt has come, and, unless
 	// before is zero, commands that were done and dead letters that were buried
 	// before it, and conversations all of whose exchanges ended before it. With
-	// a conversation go its exchanges, log, turns, outbox rows and the inbox rows that
-	// have no ExpiresAt, all at once, and with the last exchange under a task the
-	// callbacks of that task.
+	// a conversation go its exchanges, log, turns, outbox rows and those of its inbox
+	// rows that have no ExpiresAt, all at once, and with the last exchange under a task
+	// the callbacks of that task.
 	//
 	// A conversation is kept whole, however old, while anything leans on it: a
 	// live exchange that its work started or whose work started it, an effect

@@ -170,7 +170,7 @@ func (t *tables) forgetTalks(gone map[talk]bool) {
 	}
 	for k := range gone {
 		for _, e := range t.logs[k] {
-			if i, known := t.inbox[received(e)]; known && e.MessageID != "" && i.ExpiresAt.IsZero() {
+			if i, known := t.inbox[received(e)]; known && e.MessageID != "" && i.Conversation == e.Conversation && i.ExpiresAt.IsZero() {
 				drop(t, t.inbox, i.InboxKey)
 				join(t, t.open, i.Recipient, i.InboxKey, false)
 			}

@@ -44,7 +44,7 @@ func (s *sweepStatements) texts() []text {
 		{&s.timers, "DELETE FROM timer" + of},
 		{&s.outbox, "DELETE FROM outbox" + of},
 		{&s.received, `DELETE FROM inbox WHERE id IN (SELECT inbox.id FROM log JOIN inbox
-			ON inbox.recipient = log.owner AND inbox.sender = log.peer AND inbox.message_id = log.message_id
+			ON inbox.recipient = log.owner AND inbox.sender = log.peer AND inbox.message_id = log.message_id AND inbox.conversation = log.conversation
 			WHERE log.owner = ? AND log.conversation = ? AND log.message_id <> '' AND inbox.expires_ms IS NULL)`},
 		{&s.log, "DELETE FROM log" + of},
 		{&s.tasks, "SELECT DISTINCT task FROM exchange" + of + " AND task <> ''"},

@@ -127,9 +127,6 @@ func (w *writer) run(ctx context.Context, closing <-chan struct{}) {
 		case <-closing:
 			return
 		case j := <-w.jobs:
-			// Those who were just answered may be about to come back; they get
-			// their turn on the processor first, which takes no time if there
-			// is nobody.
 			w.serve(ctx, w.gather(j))
 			w.fold(ctx)
 		}

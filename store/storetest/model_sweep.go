@@ -30,7 +30,9 @@ func (m *model) sweep(now, before time.Time) {
 	for _, e := range m.entries {
 		if going[name{e.Owner, e.Conversation}] && e.MessageID != "" {
 			k := store.InboxKey{Recipient: e.Owner, Sender: e.Peer, MessageID: e.MessageID}
-			m.inbox = slices.DeleteFunc(m.inbox, func(i store.Inbox) bool { return i.InboxKey == k && i.ExpiresAt.IsZero() })
+			m.inbox = slices.DeleteFunc(m.inbox, func(i store.Inbox) bool {
+				return i.InboxKey == k && i.Conversation == e.Conversation && i.ExpiresAt.IsZero()
+			})
 		}
 	}
 	ended := map[name]bool{}

@@ -130,7 +130,11 @@ func sweepTalks(t *testing.T, fresh func() Place) {
 	// A row without an end of its own goes with its conversation, and not before.
 	lasting, other := known, accepted(alice, carol, "received")
 	lasting.ExpiresAt, other.ExpiresAt = time.Time{}, time.Time{}
-	commit(t, s, store.WriteSet{Entries: []store.Entry{received}, Accept: []store.Inbox{lasting, other}})
+	// One that belongs to another conversation stays, though its message is in the log too.
+	noted, elsewhere := entry(alice, "c", "noted"), accepted(alice, bob, "noted")
+	noted.Kind, noted.Envelope, noted.Note = store.Noted, nil, []byte(`{}`)
+	elsewhere.Conversation, elsewhere.ExpiresAt = "d", time.Time{}
+	commit(t, s, store.WriteSet{Entries: []store.Entry{received, noted}, Accept: []store.Inbox{lasting, other, elsewhere}})
 	equal(t, "swept too early", sweep(t, s, at(40), at(9)), store.Swept{})
 	equal(t, "the row before", must(s.Inbox(t.Context(), lasting.InboxKey))(t), lasting)
 	equal(t, "swept", sweep(t, s, at(40), at(50)), store.Swept{Conversations: 1})
@@ -145,6 +149,7 @@ func sweepTalks(t *testing.T, fresh func() Place) {
 		}
 		is(t, "inbox row", second(s.Inbox(t.Context(), lasting.InboxKey)), store.ErrNotFound)
 		equal(t, "a row of another sender", must(s.Inbox(t.Context(), other.InboxKey))(t), other)
+		equal(t, "a row of another conversation", must(s.Inbox(t.Context(), elsewhere.InboxKey))(t), elsewhere)
 		equal(t, "log", len(must(s.Log(t.Context(), alice, "c", 0))(t)), 0)
 		equal(t, "conversations", len(must(s.Conversations(t.Context(), alice, 9))(t)), 2)
 		equal(t, "correlated", mapped(must(s.Correlated(t.Context(), alice, "corr"))(t), talk), []string{"d", "e"})
