@@ -235,3 +235,22 @@ func TestTheInboxOfAnOlderFileIsKept(t *testing.T) {
 		t.Errorf("swept %+v, want the row that is settled and not the opener's; %v", got, err)
 	}
 }
+
+func TestWhatOpenedATaskOfAnOlderFileIsKnownThoughItsInboxRowWasSwept(t *testing.T) {
+	const exchange = `INSERT INTO exchange (owner, conversation, peer, version, protocol, role, state, outcome, body, correlation, parent_conversation, parent_peer, final, task, mailbox)
+		VALUES ('a', '%s', 'b', 1, '', '', '', 'ok', '{}', '', '', '', '', 't', %d)`
+	const entry = `INSERT INTO log (owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state, message_id, digest, reason)
+		VALUES ('a', '%s', %d, zeroblob(32), 'b', '%s', 5, '', '', '', '%s', zeroblob(32), '')`
+	path, _ := older(t, 9, fmt.Sprintf(exchange, "read", 1), fmt.Sprintf(entry, "read", 1, "received", "opener"), fmt.Sprintf(entry, "read", 2, "noted", "later"),
+		fmt.Sprintf(exchange, "sent", 0), fmt.Sprintf(entry, "sent", 1, "received", "other"))
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	want := []store.Inbox{{InboxKey: store.InboxKey{Recipient: "a", Sender: "b", MessageID: "opener"}, Conversation: "read", Seq: 1,
+		Status: store.Settled, Attempt: 1, AcceptedAt: time.UnixMilli(5).UTC()}}
+	if got, err := s.Inboxes(t.Context(), "a", false, 9); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

@@ -66,6 +66,12 @@ DROP TABLE effect_before;
 CREATE INDEX effect_expiry       ON effect (expires_ms) WHERE status = 'ended';
 CREATE INDEX effect_conversation ON effect (recipient, conversation);
 
--- A message that opened what its sender reads is remembered as long as that.
+-- A message that opened what its sender reads is remembered as long as that, also if
+-- the inbox had forgotten it.
+INSERT INTO inbox (recipient, sender, message_id, digest, conversation, seq, status, attempt, runs, accepted_ms)
+  SELECT l.owner, l.peer, l.message_id, l.digest, l.conversation, 1, 'settled', 1, 0, l.at_ms
+  FROM log l JOIN exchange x ON x.owner = l.owner AND x.conversation = l.conversation AND x.peer = l.peer
+  WHERE l.idx = 1 AND l.kind = 'received' AND l.message_id <> '' AND x.mailbox = 1 ORDER BY l.id
+  ON CONFLICT DO NOTHING;
 UPDATE inbox SET expires_ms = NULL WHERE EXISTS (SELECT 1 FROM exchange WHERE owner = inbox.recipient
   AND conversation = inbox.conversation AND peer = inbox.sender AND mailbox = 1);
