@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,7 +145,7 @@ There is no message once its conversation was forgotten.`,
 					if r.LeaseUntil != "" {
 						rows = append(rows, []string{"lease until", r.LeaseUntil})
 					}
-					return append(append(rows, []string{"accepted", r.AcceptedAt}, []string{"kept until", r.ExpiresAt}), out.Message.rows()...)
+					return append(append(rows, []string{"accepted", r.AcceptedAt}, []string{"kept until", cmp.Or(r.ExpiresAt, "its conversation is forgotten")}), out.Message.rows()...)
 				})
 			})
 		},

@@ -88,8 +88,8 @@ func strays() []struct {
 		{CodeNoLog, `SELECT 'the exchange of ' || owner || ' with ' || peer || ' in conversation ' || conversation FROM exchange x
 			WHERE NOT EXISTS (SELECT 1 FROM log l WHERE l.owner = x.owner AND l.conversation = x.conversation)`, "its conversation has no log"},
 		{CodeNoEntry, `SELECT 'message ' || message_id || ' in the outbox of ' || owner FROM outbox o
-			WHERE NOT EXISTS (SELECT 1 FROM log l WHERE ` + sentIn + ` AND l.idx <= 16)
-			AND NOT EXISTS (SELECT 1 FROM log l INDEXED BY log_message WHERE ` + sentIn + ` AND l.idx > 16)`, "no entry of the log says that it was sent"},
+			WHERE NOT EXISTS (SELECT 1 FROM log l WHERE ` + sentIn + ` AND l.idx <= ` + firstEntries + `)
+			AND NOT EXISTS (SELECT 1 FROM log l INDEXED BY log_message WHERE ` + sentIn + ` AND l.idx > ` + firstEntries + `)`, "no entry of the log says that it was sent"},
 		{CodeNoExchange, `SELECT 'timer ' || name || ' of ' || owner || ' with ' || peer || ' in conversation ' || conversation FROM timer t
 			WHERE NOT EXISTS (SELECT 1 FROM exchange x WHERE x.owner = t.owner AND x.conversation = t.conversation AND x.peer = t.peer
 			AND x.outcome = '')`, "there is no live exchange that it is of"},

@@ -171,6 +171,9 @@ func (s *statements) directTexts() []directText {
 	}
 }
 
+// firstEntries is how many entries of a log the index log_message leaves out.
+const firstEntries = "16"
+
 // letterKey says which dead letter is meant.
 const letterKey = "owner = ? AND source = ? AND peer = ? AND message_id = ? AND digest = ?"
 
@@ -220,8 +223,8 @@ func (q *queries) texts() []text {
 		{&q.inbox, "SELECT " + inboxColumns + " FROM inbox WHERE recipient = ? AND sender = ? AND message_id = ?"},
 		{&q.log, log + "conversation = ? AND idx > ? ORDER BY idx"},
 		{&q.logPage, log + "conversation = ? AND idx > ? ORDER BY idx LIMIT ?"},
-		{&q.message, "SELECT " + entryColumns + " FROM log" + about + "idx <= 16 UNION ALL " +
-			"SELECT " + entryColumns + " FROM log INDEXED BY log_message" + about + "idx > 16 LIMIT 1"},
+		{&q.message, "SELECT " + entryColumns + " FROM log" + about + "idx <= " + firstEntries + " UNION ALL " +
+			"SELECT " + entryColumns + " FROM log INDEXED BY log_message" + about + "idx > " + firstEntries + " LIMIT 1"},
 		{&q.outbox, outbox + "o.conversation = ? AND o.receiver = ? ORDER BY o.id"},
 		{&q.outboxRow, outbox + "o.message_id = ?"},
 		{&q.effect, "SELECT " + effectColumns + " FROM effect WHERE recipient = ? AND sender = ? AND capability = ? AND key = ?"},
