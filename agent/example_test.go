@@ -140,7 +140,7 @@ func ExampleAsk() {
 	guest := agent.New("guest")
 	defer run(barista, guest)()
 	for range 2 {
-		r, err := agent.Ask(context.Background(), guest, "barista", Buy, Order{Coffees: 2}, agent.Key("breakfast"), agent.Within(5*time.Second))
+		r, err := agent.Ask(context.Background(), guest, "barista", Buy, Order{Coffees: 2}, agent.Key("breakfast"), agent.Within(time.Minute))
 		if unknown, ok := errors.AsType[*protocol.UnknownError](err); ok {
 			fmt.Println("look before you ask again:", unknown.Conversation)
 			return
