@@ -20,6 +20,7 @@ const completed = "TASK_STATE_COMPLETED"
 type load struct {
 	requests  int
 	wall, cpu time.Duration
+	written   int64 // bytes
 	// took is how long each took, in order of length.
 	took   []time.Duration
 	counts counters
@@ -56,6 +57,10 @@ func (c *caller) drive(ctx context.Context, r *remote, callers int, window time.
 	if err != nil {
 		return l, err
 	}
+	wrote, err := r.written()
+	if err != nil {
+		return l, err
+	}
 	took := make([][]time.Duration, callers)
 	began := time.Now()
 	var group sync.WaitGroup
@@ -80,6 +85,11 @@ func (c *caller) drive(ctx context.Context, r *remote, callers int, window time.
 	if err != nil {
 		return l, err
 	}
+	written, err := r.written()
+	if err != nil {
+		return l, err
+	}
+	l.written = written - wrote
 	counts, err := r.counters()
 	l.cpu, l.took = after-used, slices.Sorted(slices.Values(slices.Concat(took...)))
 	l.requests, l.counts = len(l.took), counts.since(before)

@@ -73,6 +73,21 @@ func (r *remote) counters() (c counters, err error) {
 	return c, json.Unmarshal(line, &c)
 }
 
+// written is how many bytes the server has handed to the kernel so far, for files
+// and to callers (proc_pid_io(5)).
+func (r *remote) written() (int64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", r.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("read what a server has written: %w", err)
+	}
+	_, rest, found := bytes.Cut(data, []byte("wchar: "))
+	if !found {
+		return 0, errors.New("the kernel does not tell what a server has written")
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	return strconv.ParseInt(string(line), 10, 64)
+}
+
 // tick is how long a tick of the times in /proc is: USER_HZ is 100 wherever Go
 // runs on Linux.
 const tick = 10 * time.Millisecond

@@ -112,10 +112,11 @@ func sum(rounds []load) string {
 	quantile := func(q float64) func(load) float64 {
 		return func(l load) float64 { return float64(l.quantile(q).Microseconds()) / 1000 }
 	}
-	text := fmt.Sprintf("%6.0f requests/s, p50 %7.2f ms, p99 %7.2f ms, %5.0f µs of processor, %5.0f allocations and %6.1f KB for each",
+	text := fmt.Sprintf("%6.0f requests/s, p50 %7.2f ms, p99 %7.2f ms, %5.0f µs of processor, %5.0f allocations and %6.1f KB for each, %5.1f KB written",
 		mid(load.perSecond), mid(quantile(0.5)), mid(quantile(0.99)), mid(load.each),
 		mid(func(l load) float64 { return float64(l.counts.Allocs) / float64(l.requests) }),
-		mid(func(l load) float64 { return float64(l.counts.Bytes) / float64(l.requests) / 1000 }))
+		mid(func(l load) float64 { return float64(l.counts.Bytes) / float64(l.requests) / 1000 }),
+		mid(func(l load) float64 { return float64(l.written) / float64(l.requests) / 1000 }))
 	if rounds[0].counts.Commits > 0 {
 		text += fmt.Sprintf("; %.1f write sets, %.2f commits, each synced",
 			mid(func(l load) float64 { return float64(l.counts.Sets) / float64(l.requests) }),

@@ -28,18 +28,16 @@ var errSpoilt = errors.New("a write set that does not fit left a part of itself 
 // their turn on the processor first, which takes no time if there is nobody.
 func (w *writer) gather(first job) []job {
 	batch, size := []job{first}, first.size
-	for more := true; more; {
-		runtime.Gosched()
-		more = false
-		for len(batch) < batchJobs && size < batchBytes {
-			select {
-			case j := <-w.jobs:
-				batch, size = append(batch, j), size+j.size
-				more = true
-				continue
-			default:
+	for came := true; len(batch) < batchJobs && size < batchBytes; {
+		select {
+		case j := <-w.jobs:
+			batch, size, came = append(batch, j), size+j.size, true
+		default:
+			if !came { // since those who could run had their turn
+				return batch
 			}
-			break
+			came = false
+			runtime.Gosched()
 		}
 	}
 	return batch

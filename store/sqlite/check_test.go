@@ -191,3 +191,26 @@ func TestWhatIsNoStoreIsNotChecked(t *testing.T) {
 		t.Error("a check whose context has ended found nothing")
 	}
 }
+
+func TestAMessageIsSoughtWhereverItStandsInItsLog(t *testing.T) {
+	path := sound(t)
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := store.Key{Owner: "a", Conversation: "long", Peer: "b"}
+	var set store.WriteSet
+	for range 40 {
+		set.Entries = append(set.Entries, store.Entry{Owner: k.Owner, Conversation: k.Conversation, Peer: k.Peer, Kind: store.Fired})
+	}
+	late := copyTo(t, 9, []byte(`{"a":1}`))
+	set.Entries = append(set.Entries, store.Entry{Owner: k.Owner, Conversation: k.Conversation, Peer: k.Peer, Kind: store.Sent,
+		MessageID: late.ID(), Digest: late.Digest(), Envelope: late.Bytes()})
+	set.Outbox = []store.Outbox{{Owner: k.Owner, MessageID: late.ID(), Conversation: k.Conversation, Receiver: k.Peer}}
+	if err := errors.Join(s.Commit(t.Context(), set), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := Check(t.Context(), path); err != nil || len(report.Findings) != 0 {
+		t.Errorf("got %+v, %v", report, err)
+	}
+}

@@ -209,3 +209,26 @@ func messageByID(t *testing.T, fresh func() Place) {
 		}
 	}
 }
+
+func messageAnywhere(t *testing.T, fresh func() Place) {
+	open := fresh()
+	s := open()
+	const all = 100
+	for n := range all {
+		commit(t, s, store.WriteSet{Entries: []store.Entry{entry(alice, "c", fmt.Sprint("m", n)), entry(alice, "d", fmt.Sprint("other", n))}})
+	}
+	k := key(alice, "c", bob)
+	check := func() {
+		t.Helper()
+		for n, e := range must(s.Log(t.Context(), alice, "c", 0))(t) {
+			equal(t, "message", must(s.Message(t.Context(), k, store.Sent, fmt.Sprint("m", n)))(t), e)
+			is(t, "a message of another log", second(s.Message(t.Context(), k, store.Sent, fmt.Sprint("other", n))), store.ErrNotFound)
+		}
+	}
+	check()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	check()
+}

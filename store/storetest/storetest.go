@@ -85,6 +85,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Place) {
 		{"a large envelope is read whole wherever it stands", largeEnvelopes},
 		{"a note of any size is read as it was written", notes},
 		{"a message is found by its id and kind", messageByID},
+		{"a message is found wherever it stands in its log", messageAnywhere},
 		{"a set that fails in one part writes nothing", atomicity},
 		{"owners do not see each other", isolation},
 		{"what does not exist is not found", notFound},
