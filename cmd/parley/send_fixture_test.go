@@ -65,7 +65,7 @@ func servePatientDesk(t *testing.T) string {
 	})
 }
 
-// telling says when the first bytes of a stream were written.
+// telling says when the first event of a stream was written, after nothing which begins it.
 type telling struct {
 	http.ResponseWriter
 	told chan<- struct{}
@@ -73,7 +73,7 @@ type telling struct {
 
 func (w *telling) Write(p []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(p)
-	if w.told != nil && w.Header().Get("Content-Type") == wire.EventsType {
+	if n > 0 && w.told != nil && w.Header().Get("Content-Type") == wire.EventsType {
 		w.told <- struct{}{}
 		w.told = nil
 	}
