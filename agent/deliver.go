@@ -36,10 +36,10 @@ type Mail struct {
 	// an exchange; afterwards that stays what it is.
 	Mailbox bool
 	// New: who brings the envelope has just given its conversation and its
-	// idempotency key the ids that they have, so that neither is known here. The
-	// message itself may be: that is ErrKnown then, and nothing was done. It is
-	// remembered as Terms say, and for as long as its conversation where Retention
-	// is longer than that.
+	// idempotency key the ids that they have, so that neither is known here, and no
+	// other message has the key. The message itself may be known: that is ErrKnown
+	// then, and nothing was done. It is remembered as Terms say, and for as long as
+	// its conversation where Retention is longer than that.
 	New bool
 
 	// unread: nobody reads receipts.

@@ -42,10 +42,11 @@ const reasonOutcomeUnknown = "outcome-unknown"
 
 // checkEffect looks the key of an opening act or an award up in the ledger. A
 // key that is new is claimed for this exchange; one that was used is answered
-// without doing anything again.
+// without doing anything again. A key that a carrier has just made is in no other
+// message, so it is not in the ledger: the exchange itself says what came of it.
 func (s *step) checkEffect(ctx context.Context, e *envelope.Envelope) (error, error) {
 	award := s.awarded(e)
-	if e.IdempotencyKey() == "" || !award && (s.x.Version > 0 || e.Act() != envelope.Request && e.Act() != envelope.Propose) {
+	if e.IdempotencyKey() == "" || s.mail.New || !award && (s.x.Version > 0 || e.Act() != envelope.Request && e.Act() != envelope.Propose) {
 		return nil, nil
 	}
 	verdict, err := s.claim(ctx, e, award)
@@ -87,10 +88,7 @@ func (s *step) claim(ctx context.Context, e *envelope.Envelope, award bool) (err
 		k.Capability = s.x.State.Capability
 	}
 	print := s.host.fingerprint(what)
-	var known store.Effect
-	if err = store.ErrNotFound; !s.mail.New {
-		known, err = s.host.store.Effect(ctx, k)
-	}
+	known, err := s.host.store.Effect(ctx, k)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		s.set.Claim = append(s.set.Claim, store.Effect{EffectKey: k, Fingerprint: print, Conversation: e.Conversation(),

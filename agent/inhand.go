@@ -60,7 +60,12 @@ func (s *step) inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error)
 
 // ledger is the effect that is claimed under a key.
 func (s *step) ledger(ctx context.Context, k store.EffectKey) (store.Effect, error) {
-	if s.known != nil && len(s.known.set.Claim) == 1 && s.known.set.Claim[0].EffectKey == k {
+	switch {
+	case s.known == nil:
+		return s.host.store.Effect(ctx, k)
+	case s.known.mail.New:
+		return store.Effect{}, store.ErrNotFound
+	case len(s.known.set.Claim) == 1 && s.known.set.Claim[0].EffectKey == k:
 		return s.known.set.Claim[0], nil
 	}
 	return s.host.store.Effect(ctx, k)

@@ -421,5 +421,10 @@ func TestAMessageThatIsSaidToOpenANewConversationIsKnownAfterwards(t *testing.T)
 		if err != nil || !row.ExpiresAt.IsZero() || row.Conversation != header.ConversationID || row.Status != store.Settled || runs != 1 {
 			t.Errorf("after %d runs its row is %+v, %v", runs, row, err)
 		}
+		// Nobody else has its key, so there is nothing to look up under it.
+		ledger := store.EffectKey{Recipient: b.who.URI(), Sender: uri("planner"), Capability: header.Capability, Key: header.IdempotencyKey}
+		if known, err := b.host.Store().Effect(t.Context(), ledger); header.IdempotencyKey == "" || !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the ledger has %+v, %v", known, err)
+		}
 	})
 }
