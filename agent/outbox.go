@@ -37,13 +37,8 @@ func (h *Host) mind(s *step) {
 		h.poke()
 		return
 	}
-	var room [protocol.MaxAlarms]protocol.Alarm
-	var first time.Time
-	for _, a := range s.x.State.AppendAlarms(room[:0]) {
-		first = sooner(first, a.At)
-	}
-	if !first.IsZero() {
-		h.out.lookBy(first)
+	if next, runs := s.x.State.NextAlarm(); runs {
+		h.out.lookBy(next.At)
 	}
 }
 

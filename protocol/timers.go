@@ -8,9 +8,6 @@ type Alarm struct {
 	At    time.Time
 }
 
-// MaxAlarms is how many timers can run at once.
-const MaxAlarms = len(allTimers{})
-
 // Timers are the timers that run in the exchange's present state, by when
 // each is due. They follow from the exchange alone, so a store that writes
 // them beside it can never hold one that belongs to a state left behind.
@@ -19,14 +16,26 @@ func (x Exchange) Timers() map[Timer]time.Time {
 		return nil
 	}
 	due := map[Timer]time.Time{}
-	for _, a := range x.AppendAlarms(nil) {
+	for _, a := range x.appendAlarms(nil) {
 		due[a.Timer] = a.At
 	}
 	return due
 }
 
-// AppendAlarms appends what Timers has to a list, in the order of the names.
-func (x Exchange) AppendAlarms(list []Alarm) []Alarm {
+// NextAlarm is the earliest of Timers, the first by name if several are due at one
+// time. It is false if none runs.
+func (x Exchange) NextAlarm() (next Alarm, runs bool) {
+	var room allAlarms
+	for _, a := range x.appendAlarms(room[:0]) {
+		if !runs || a.At.Before(next.At) {
+			next, runs = a, true
+		}
+	}
+	return next, runs
+}
+
+// appendAlarms appends what Timers has to a list, in the order of the names.
+func (x Exchange) appendAlarms(list []Alarm) []Alarm {
 	p, err := Lookup(x.Protocol)
 	if err != nil || x.Done() {
 		return list
@@ -68,7 +77,10 @@ func (x Exchange) unwritten(p *Protocol, table *Table) Timer {
 	return ""
 }
 
-type allTimers [7]Timer
+type (
+	allTimers [7]Timer
+	allAlarms [len(allTimers{})]Alarm
+)
 
 // timers are all of them, in the order of their names.
 func timers() allTimers {

@@ -74,8 +74,9 @@ type Store interface {
 	// it back, like WriteSet.Leases. It returns ErrFenced unless the row is in
 	// progress under the given fencing token, ErrNotFound if there is no such row.
 	Renew(ctx context.Context, k InboxKey, fence int64, until time.Time) error
-	// Due lists what is to be done at now for the owners: timers that are due,
-	// earliest first, and outbox rows that may leave, at most limit of each.
+	// Due lists what is to be done at now for the owners: the timers that are due,
+	// earliest first, and outbox rows that may leave, at most limit of each. An
+	// exchange has one timer at a time, its next: when that has fired it has another.
 	//
 	// An outbox row may leave when it is pending, its time has come and no
 	// earlier pending row of the same conversation and receiver stands before
@@ -210,7 +211,7 @@ type Due struct {
 	Next   time.Time
 }
 
-// Timer is a running timer of an exchange.
+// Timer is the next timer of an exchange.
 type Timer struct {
 	Key
 	Name protocol.Timer
@@ -221,8 +222,7 @@ type Timer struct {
 type WriteSet struct {
 	// Exchanges are written if the stored version of each equals its Version, 0
 	// meaning that it must not exist; the stored version is then one higher.
-	// The timers of each are replaced by those of its State.Timers(). None may
-	// stand here twice. Most steps move one exchange; what concerns all members
+	// The timer of each is then its State.NextAlarm(). None may stand here twice. Most steps move one exchange; what concerns all members
 	// of a conversation at once, such as opening or fencing a gather, moves
 	// them together.
 	Exchanges []Exchange

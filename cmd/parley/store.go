@@ -46,7 +46,7 @@ write-ahead log grows. The exit code is 8 if something was found.
   body                    a message is not what its digest says
   exchange-without-log    an exchange has no log
   message-without-entry   a message of the outbox is not in the log
-  timer-without-exchange  a timer is of no live exchange
+  timer-of-ended          an exchange that has ended has a timer
   line                    a message waits for none, or passes one by
   blob-without-referrer   a content belongs to nothing`,
 		Example:           "  parley store check --db backup.db",

@@ -144,7 +144,7 @@ func TestAnEnvelopeOfALogHasNoContentThatItsLabelsKeepBack(t *testing.T) {
 
 func TestMistakesAboutMailHaveTheirExitCodes(t *testing.T) {
 	path := workStore(t)
-	newer := tampered(t, path, "INSERT INTO timer VALUES ('o', 'c', 'p', 'n', 1)")
+	newer := tampered(t, path, "INSERT INTO identity (owner) VALUES ('o')")
 	execute(t, newer, "PRAGMA user_version = 999")
 	for _, c := range []struct {
 		args string

@@ -100,12 +100,12 @@ func (t *tables) putExchange(x store.Exchange) error {
 	if !found {
 		place = t.next()
 	}
-	timers := map[protocol.Timer]time.Time{}
-	for name, at := range x.State.Timers() {
+	var timer store.Timer
+	if next, runs := x.State.NextAlarm(); runs {
 		// Rounded up: a timer that fires before its time is ignored.
-		timers[name] = clock(at.Add(time.Millisecond - 1))
+		timer = store.Timer{Key: x.Key, Name: next.Timer, At: clock(next.At.Add(time.Millisecond - 1))}
 	}
-	t.putTimers(x.Key, timers)
+	t.putTimer(x.Key, timer)
 	t.regroup(old.Exchange, x)
 	t.rebox(old.Exchange, x)
 	x.Version++
@@ -115,17 +115,15 @@ func (t *tables) putExchange(x store.Exchange) error {
 	return nil
 }
 
-func (t *tables) putTimers(k store.Key, timers map[protocol.Timer]time.Time) {
-	for name, at := range t.timers[k] {
-		remove(t, t.running, store.Timer{Key: k, Name: name, At: at})
-	}
-	for name, at := range timers {
-		add(t, t.running, store.Timer{Key: k, Name: name, At: at})
-	}
-	if len(timers) > 0 {
-		put(t, t.timers, k, timers)
-	} else {
+// putTimer gives an exchange its timer, or none if that has no name.
+func (t *tables) putTimer(k store.Key, timer store.Timer) {
+	if before, runs := t.timers[k]; runs {
+		remove(t, t.running, before)
 		drop(t, t.timers, k)
+	}
+	if timer.Name != "" {
+		add(t, t.running, timer)
+		put(t, t.timers, k, timer)
 	}
 }
 

@@ -146,7 +146,7 @@ func (t *tables) forgetTalks(gone map[talk]bool) {
 			join(t, t.talks, talk{k.Owner, k.Conversation}, k, false)
 			t.rebox(x.Exchange, store.Exchange{})
 			ended[task{k.Owner, x.Task}] = x.Task != ""
-			t.putTimers(k, nil)
+			t.putTimer(k, store.Timer{})
 			drop(t, t.exchanges, k)
 		}
 	}

@@ -15,7 +15,7 @@ type tables struct {
 	meta       *store.Meta
 	identities map[string][]byte
 	exchanges  map[store.Key]exchange
-	timers     map[store.Key]map[protocol.Timer]time.Time // where one runs
+	timers     map[store.Key]store.Timer // where one runs
 	logs       map[talk][]store.Entry
 	messages   map[message]int // the first entry about each, from 0
 	inbox      map[store.InboxKey]store.Inbox
@@ -77,7 +77,7 @@ func newTables() tables {
 	return tables{
 		identities: map[string][]byte{},
 		exchanges:  map[store.Key]exchange{},
-		timers:     map[store.Key]map[protocol.Timer]time.Time{},
+		timers:     map[store.Key]store.Timer{},
 		logs:       map[talk][]store.Entry{},
 		messages:   map[message]int{},
 		inbox:      map[store.InboxKey]store.Inbox{},

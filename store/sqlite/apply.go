@@ -112,9 +112,6 @@ func (w *writer) putExchange(ctx context.Context, x *exchangeRow) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", x, err)
 	}
-	if err := w.putTimers(ctx, x); err != nil {
-		return fmt.Errorf("%s: its timers: %w", x, err)
-	}
 	w.changes.exchange(x)
 	return nil
 }
@@ -127,14 +124,18 @@ func (w *writer) openExchange(ctx context.Context, x *exchangeRow) (written bool
 }
 
 // moveExchange writes a step. What it is found by, such as its correlation, hardly
-// ever changes: a statement that does not name it leaves its indexes alone.
+// ever changes, and neither do its end and its timer until it ends: a statement that
+// does not name them leaves their indexes alone.
 func (w *writer) moveExchange(ctx context.Context, x *exchangeRow) (written bool, err error) {
 	before, known := w.changes.now(x.Key).(*store.Exchange)
-	if now := x.kept; known && before.Version == x.version && before.Correlation == now.Correlation && before.Parent == now.Parent &&
-		before.Task == now.Task && before.Mailbox == now.Mailbox && before.OpenedAt.Equal(now.OpenedAt) {
-		return w.stmt.moveExchange.exec(ctx, x.moving...)
+	switch now := x.kept; {
+	case !known || before.Version != x.version || before.Correlation != now.Correlation || before.Parent != now.Parent ||
+		before.Task != now.Task || before.Mailbox != now.Mailbox || !before.OpenedAt.Equal(now.OpenedAt):
+		return exec(ctx, w.stmt.updateExchange, x.values...)
+	case before.State.Done() || now.State.Done() || !before.EndedAt.Equal(now.EndedAt) || timerOf(&before.State) != x.timer:
+		return w.stmt.turnExchange.exec(ctx, x.turning...)
 	}
-	return exec(ctx, w.stmt.updateExchange, x.values...)
+	return w.stmt.moveExchange.exec(ctx, x.moving...)
 }
 
 // firstUnder notes that nothing is under a task yet, if so: who asks what is there
@@ -148,26 +149,6 @@ func (w *writer) firstUnder(ctx context.Context, t task) error {
 		w.changes.set(t, []store.Key(nil), keyBytes)
 	}
 	return err
-}
-
-// putTimers leaves alone what stays as it is: most steps move no timer, and
-// one that moves is written to three indexes.
-func (w *writer) putTimers(ctx context.Context, x *exchangeRow) error {
-	if x.version != 0 {
-		if _, err := w.stmt.clearTimers.exec(ctx, x.Owner, x.Conversation, x.Peer, x.running); err != nil {
-			return err
-		}
-	}
-	if x.version == 0 && len(x.timers) == 2 { // as most that open
-		_, err := w.stmt.startTimers.exec(ctx, x.Owner, x.Conversation, x.Peer, x.timers[0].name, x.timers[0].at, x.timers[1].name, x.timers[1].at)
-		return err
-	}
-	for _, t := range x.timers {
-		if _, err := w.stmt.putTimer.exec(ctx, x.Owner, x.Conversation, x.Peer, t.name, t.at); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (w *writer) appendEntry(ctx context.Context, e *entryRow) error {

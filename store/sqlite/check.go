@@ -27,8 +27,8 @@ const (
 	CodeNoLog Code = "exchange-without-log"
 	// CodeNoEntry: a message of the outbox is logged as sent.
 	CodeNoEntry Code = "message-without-entry"
-	// CodeNoExchange: a timer is of a live exchange.
-	CodeNoExchange Code = "timer-without-exchange"
+	// CodeTimer: only a live exchange has a timer.
+	CodeTimer Code = "timer-of-ended"
 	// CodeLine: a row of the outbox waits if and only if another one stands
 	// before it.
 	CodeLine Code = "line"

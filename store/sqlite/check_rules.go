@@ -90,9 +90,8 @@ func strays() []struct {
 		{CodeNoEntry, `SELECT 'message ' || message_id || ' in the outbox of ' || owner FROM outbox o
 			WHERE NOT EXISTS (SELECT 1 FROM log l WHERE ` + sentIn + ` AND l.idx <= ` + firstEntries + `)
 			AND NOT EXISTS (SELECT 1 FROM log l INDEXED BY log_message WHERE ` + sentIn + ` AND l.idx > ` + firstEntries + `)`, "no entry of the log says that it was sent"},
-		{CodeNoExchange, `SELECT 'timer ' || name || ' of ' || owner || ' with ' || peer || ' in conversation ' || conversation FROM timer t
-			WHERE NOT EXISTS (SELECT 1 FROM exchange x WHERE x.owner = t.owner AND x.conversation = t.conversation AND x.peer = t.peer
-			AND x.outcome = '')`, "there is no live exchange that it is of"},
+		{CodeTimer, `SELECT 'timer ' || timer || ' of ' || owner || ' with ' || peer || ' in conversation ' || conversation FROM exchange
+			WHERE due_ms IS NOT NULL AND outcome <> ''`, "its exchange has ended"},
 		{CodeLine, `SELECT 'message ' || message_id || ' in the outbox of ' || owner FROM outbox o
 			WHERE o.status = 'pending' AND o.waits <> (o.overtakes = 0 AND EXISTS (SELECT 1 FROM ` + line + ` = (o.owner, o.conversation, o.receiver)
 			AND e.id < o.id))`, "whether it waits is not what the messages before it say"},

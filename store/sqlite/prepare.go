@@ -25,14 +25,34 @@ type exchangeRow struct {
 	kept    *store.Exchange // as it is read afterwards
 	version int64
 	values  []any
-	moving  []any // of the statement that leaves alone what seldom changes
-	timers  []timerRow
-	running string // the names of its timers, each between two spaces
+	timer   timerRow
+	// Those of the statements that leave alone what seldom changes, and also what
+	// changes with its end and its timer.
+	turning, moving []any
 }
 
+// timerRow is the next timer of an exchange.
 type timerRow struct {
-	name string
-	at   int64
+	name protocol.Timer // "" if none runs
+	at   int64          // Unix milliseconds
+}
+
+// due is what stands for the time, nil if no timer runs.
+func (t timerRow) due() any {
+	if t.name == "" {
+		return nil
+	}
+	return t.at
+}
+
+// timerOf is the next timer of an exchange.
+func timerOf(x *protocol.Exchange) timerRow {
+	next, runs := x.NextAlarm()
+	if !runs {
+		return timerRow{}
+	}
+	// Rounded up: a timer that fires before its time is ignored.
+	return timerRow{next.Timer, next.At.Add(time.Millisecond - 1).UnixMilli()}
 }
 
 // entryRow is what a log entry writes, but for its place in the log.
@@ -75,7 +95,7 @@ func prepare(set store.WriteSet) (*prepared, error) {
 }
 
 func prepareExchange(x *store.Exchange) (*exchangeRow, error) {
-	row := &exchangeRow{Key: x.Key, version: x.Version, kept: readBack(x)}
+	row := &exchangeRow{Key: x.Key, version: x.Version, kept: readBack(x), timer: timerOf(&x.State)}
 	body, err := json.Marshal(&x.State)
 	if err != nil {
 		return row, fmt.Errorf("%s: %w", row, err)
@@ -83,18 +103,13 @@ func prepareExchange(x *store.Exchange) (*exchangeRow, error) {
 	row.values = []any{
 		x.State.Protocol, string(x.State.Role), string(x.State.State), string(x.State.Outcome()), string(body),
 		x.Correlation, x.Parent.Conversation, x.Parent.Peer, x.Final, millis(x.OpenedAt), millis(x.EndedAt),
-		x.MovedAt.UnixMilli(), x.Task, x.Mailbox, x.Owner, x.Conversation, x.Peer,
+		x.MovedAt.UnixMilli(), string(row.timer.name), row.timer.due(), x.Task, x.Mailbox, x.Owner, x.Conversation, x.Peer,
 	}
 	if x.Version != 0 {
-		v := row.values
-		row.moving = []any{v[0], v[1], v[2], v[3], v[4], v[8], v[10], v[11], v[14], v[15], v[16], x.Version}
 		row.values = append(row.values, x.Version)
-	}
-	var room [protocol.MaxAlarms]protocol.Alarm
-	for _, a := range x.State.AppendAlarms(room[:0]) {
-		// Rounded up: a timer that fires before its time is ignored.
-		row.timers = append(row.timers, timerRow{string(a.Timer), a.At.Add(time.Millisecond - 1).UnixMilli()})
-		row.running += " " + string(a.Timer) + " "
+		v := row.values
+		row.turning = []any{v[0], v[1], v[2], v[3], v[4], v[8], v[10], v[11], v[12], v[13], v[16], v[17], v[18], v[19]}
+		row.moving = []any{v[0], v[1], v[2], v[4], v[8], v[11], v[16], v[17], v[18], v[19]}
 	}
 	return row, nil
 }

@@ -16,7 +16,7 @@ var migrations embed.FS
 
 // latestVersion is the version of the last migration. A file keeps its own as
 // PRAGMA user_version.
-const latestVersion = 10
+const latestVersion = 11
 
 // migrate brings the file to the schema of this program, each version in a
 // transaction of its own. It refuses a file that it does not know and leaves

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -122,8 +123,7 @@ func TestWhatWaitedInAnOlderFileStillWaits(t *testing.T) {
 		VALUES ('a', '%s', 'c', '%s', '%s', 0, 0, 0, %d, '')`
 	path, _ := older(t, 4,
 		fmt.Sprintf(row, "over", "b", "delivered", 0), fmt.Sprintf(row, "first", "b", "pending", 0), fmt.Sprintf(row, "second", "b", "pending", 0),
-		fmt.Sprintf(row, "cancel", "b", "pending", 1), fmt.Sprintf(row, "other line", "d", "pending", 0),
-		"INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES ('a', 'c', 'b', 'reply_by', 5)")
+		fmt.Sprintf(row, "cancel", "b", "pending", 1), fmt.Sprintf(row, "other line", "d", "pending", 0))
 	s, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -132,8 +132,8 @@ func TestWhatWaitedInAnOlderFileStillWaits(t *testing.T) {
 	due := func() (ids []string) {
 		t.Helper()
 		found, err := s.Due(t.Context(), []string{"a"}, time.UnixMilli(9), 9)
-		if err != nil || len(found.Timers) != 1 {
-			t.Fatalf("%d timers, %v", len(found.Timers), err)
+		if err != nil {
+			t.Fatal(err)
 		}
 		for _, o := range found.Outbox {
 			ids = append(ids, o.MessageID)
@@ -148,6 +148,34 @@ func TestWhatWaitedInAnOlderFileStillWaits(t *testing.T) {
 	}
 	if got, want := due(), []string{"second", "cancel", "other line"}; !slices.Equal(got, want) {
 		t.Errorf("then %q are due, want %q", got, want)
+	}
+}
+
+func TestTheTimersOfAnOlderFileRunOn(t *testing.T) {
+	const exchange = `INSERT INTO exchange (owner, conversation, peer, version, protocol, role, state, outcome, body, correlation,
+		parent_conversation, parent_peer, final) VALUES ('a', '%s', 'b', 3, '', '', '', '%s', '{}', 'x', '', '', '')`
+	const timer = "INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES ('a', '%s', 'b', '%s', %d)"
+	path, _ := older(t, 10, fmt.Sprintf(exchange, "two", ""), fmt.Sprintf(timer, "two", "agree", 7), fmt.Sprintf(timer, "two", "reply_by", 9),
+		fmt.Sprintf(exchange, "at once", ""), fmt.Sprintf(timer, "at once", "reply_by", 6), fmt.Sprintf(timer, "at once", "lease", 6),
+		fmt.Sprintf(exchange, "later", ""), fmt.Sprintf(timer, "later", "grace", 90),
+		fmt.Sprintf(exchange, "none", ""), fmt.Sprintf(exchange, "ended", "ok"))
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	due, err := s.Due(t.Context(), []string{"a"}, time.UnixMilli(9), 9)
+	key := func(conversation string) store.Key {
+		return store.Key{Owner: "a", Conversation: conversation, Peer: "b"}
+	}
+	want := store.Due{Next: time.UnixMilli(90).UTC(), Timers: []store.Timer{{Key: key("at once"), Name: "lease", At: time.UnixMilli(6).UTC()},
+		{Key: key("two"), Name: "agree", At: time.UnixMilli(7).UTC()}}}
+	if err != nil || !reflect.DeepEqual(due, want) {
+		t.Errorf("got %+v, %v, want %+v", due, err, want)
+	}
+	live, err := s.Exchanges(t.Context(), "a", "")
+	if err != nil || len(live) != 4 || live[0].Conversation != "two" || live[3].Conversation != "none" {
+		t.Errorf("got %+v, %v", live, err)
 	}
 }
 

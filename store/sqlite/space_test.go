@@ -176,7 +176,7 @@ func TestSweepsDropBodiesThatNobodyRefersTo(t *testing.T) {
 	if swept, err := s.Sweep(t.Context(), time.UnixMilli(9), time.UnixMilli(9), 9); err != nil || swept.Conversations != 1 {
 		t.Fatalf("swept %+v, %v", swept, err)
 	}
-	counts(t, s, map[string]int{"SELECT count(*) FROM blob": 0, "SELECT count(*) FROM log": 0, "SELECT count(*) FROM outbox": 0, "SELECT count(*) FROM timer": 0})
+	counts(t, s, map[string]int{"SELECT count(*) FROM blob": 0, "SELECT count(*) FROM log": 0, "SELECT count(*) FROM outbox": 0})
 }
 
 func TestAConversationThatCameBackToLifeIsNotForgotten(t *testing.T) {

@@ -45,8 +45,7 @@ const line = "outbox e WHERE e.status = 'pending' AND e.overtakes = 0 AND (e.own
 // statements are what the writer runs.
 type statements struct {
 	begin, commit                                         direct
-	insertExchange, moveExchange                          direct
-	startTimers, clearTimers, putTimer                    direct
+	insertExchange, turnExchange, moveExchange            direct
 	append, accept, settle, lease, claimEffect, endEffect direct
 	underTask                                             direct
 
@@ -90,7 +89,7 @@ func (s *statements) texts() []text {
 
 		{&s.updateExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
 			correlation = ?, parent_conversation = ?, parent_peer = ?, final = ?, opened_ms = ?, ended_ms = ?,
-			moved_ms = ?, task = ?, mailbox = ?
+			moved_ms = ?, timer = ?, due_ms = ?, task = ?, mailbox = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
 		{&s.opened, "SELECT 1 FROM exchange WHERE owner = ? AND conversation = ? AND peer = ?"},
 
@@ -145,15 +144,13 @@ func (s *statements) directTexts() []directText {
 		{&s.begin, "BEGIN IMMEDIATE"},
 		{&s.commit, "COMMIT"},
 		{&s.insertExchange, `INSERT INTO exchange (version, protocol, role, state, outcome, body, correlation,
-			parent_conversation, parent_peer, final, opened_ms, ended_ms, moved_ms, task, mailbox, owner, conversation, peer)
-			VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
-		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
-			final = ?, ended_ms = ?, moved_ms = ?
+			parent_conversation, parent_peer, final, opened_ms, ended_ms, moved_ms, timer, due_ms, task, mailbox, owner, conversation, peer)
+			VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+		{&s.turnExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
+			final = ?, ended_ms = ?, moved_ms = ?, timer = ?, due_ms = ?
 			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
-		{&s.clearTimers, "DELETE FROM timer WHERE owner = ? AND conversation = ? AND peer = ? AND instr(?, ' ' || name || ' ') = 0"},
-		{&s.startTimers, "INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?1, ?2, ?3, ?4, ?5), (?1, ?2, ?3, ?6, ?7)"},
-		{&s.putTimer, `INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <> excluded.at_ms`},
+		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, body = ?, final = ?, moved_ms = ?
+			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
 		{&s.append, `INSERT INTO log (owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state,
 			message_id, digest, reason, envelope, blob, note, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`},
@@ -271,7 +268,8 @@ func distinct(column, table string) string {
 
 // agendas are the queries of Due.
 func (q *queries) agendas() []text {
-	const timer = "SELECT owner, conversation, peer, name, at_ms FROM timer WHERE "
+	const timer = "SELECT owner, conversation, peer, timer, due_ms FROM exchange WHERE "
+	const live = "SELECT min(due_ms) FROM exchange WHERE owner = value AND outcome = '' AND due_ms "
 	// The rows of a rank that may leave once their time has come.
 	const free = "FROM outbox o WHERE o.status = 'pending' AND o.waits = 0 AND o.rank = "
 	const outbox = "SELECT " + outboxColumns + " " + free
@@ -281,11 +279,11 @@ func (q *queries) agendas() []text {
 	}
 	is := func(rank string) string { return "EXISTS (SELECT 1 " + free + rank + " AND o.next_ms <= ?1)" }
 	return []text{
-		{&q.timers.due, timer + "at_ms <= ? ORDER BY at_ms, owner, conversation, peer, name"},
-		{&q.timers.next, "SELECT owner, at_ms FROM timer WHERE at_ms > ? ORDER BY at_ms"},
-		{&q.timers.heads, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms <= ?1) FROM json_each(?2)"},
-		{&q.timers.laters, "SELECT value, (SELECT min(at_ms) FROM timer WHERE owner = value AND at_ms > ?1) FROM json_each(?2)"},
-		{&q.timers.dueOf, timer + "at_ms <= ?1 AND owner = ?2 ORDER BY at_ms, conversation, peer, name LIMIT ?3"},
+		{&q.timers.due, timer + "due_ms <= ? ORDER BY due_ms, owner, id"},
+		{&q.timers.next, "SELECT owner, due_ms FROM exchange WHERE due_ms > ? ORDER BY due_ms"},
+		{&q.timers.heads, "SELECT value, (" + live + "<= ?1) FROM json_each(?2)"},
+		{&q.timers.laters, "SELECT value, (" + live + "> ?1) FROM json_each(?2)"},
+		{&q.timers.dueOf, timer + "due_ms <= ?1 AND owner = ?2 AND outcome = '' ORDER BY due_ms, id LIMIT ?3"},
 
 		{&q.ranks, "SELECT " + is("0") + ", " + is("1") + ", " + is("2")},
 		{&q.outgoing.due, outbox + "?2 AND o.next_ms <= ?1 ORDER BY o.next_ms, o.id"},

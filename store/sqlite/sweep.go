@@ -260,7 +260,7 @@ func (w *writer) forget(ctx context.Context, owner, conversation string) error {
 		return err
 	}
 	w.heads.forget() // a log that begins anew begins at 1
-	for _, stmt := range []*sql.Stmt{w.stmt.sweep.turns, w.stmt.sweep.timers, w.stmt.sweep.outbox, w.stmt.sweep.received, w.stmt.sweep.log, w.stmt.sweep.exchanges} {
+	for _, stmt := range []*sql.Stmt{w.stmt.sweep.turns, w.stmt.sweep.outbox, w.stmt.sweep.received, w.stmt.sweep.log, w.stmt.sweep.exchanges} {
 		if _, err := stmt.ExecContext(ctx, owner, conversation); err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import "database/sql"
 type sweepStatements struct {
 	inbox, effects, commands, letters, letter *sql.Stmt
 	forgettable, blobs                        *sql.Stmt
-	turns, timers, outbox, log, exchanges     *sql.Stmt
+	turns, outbox, log, exchanges             *sql.Stmt
 	received                                  *sql.Stmt
 	callbacks, tasks                          *sql.Stmt
 }
@@ -41,7 +41,6 @@ func (s *sweepStatements) texts() []text {
 		{&s.forgettable, forgettable},
 		{&s.blobs, "SELECT blob FROM log" + of + " AND blob IS NOT NULL"},
 		{&s.turns, "DELETE FROM turn" + of},
-		{&s.timers, "DELETE FROM timer" + of},
 		{&s.outbox, "DELETE FROM outbox" + of},
 		{&s.received, `DELETE FROM inbox WHERE id IN (SELECT inbox.id FROM log JOIN inbox
 			ON inbox.recipient = log.owner AND inbox.sender = log.peer AND inbox.message_id = log.message_id AND inbox.conversation = log.conversation

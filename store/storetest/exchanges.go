@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/protocol"
@@ -109,30 +111,32 @@ func foreignParent(t *testing.T, fresh func() Place) {
 func timersFollow(t *testing.T, fresh func() Place) {
 	s := fresh()()
 	x := exchange(key(alice, "c", bob), "received")
-	x.State.ReplyBy, x.State.AgreeBy, x.State.CancelBy = at(50), at(10).Add(1), at(70)
-	due := func() map[protocol.Timer]int64 {
-		found := map[protocol.Timer]int64{}
-		for _, timer := range must(s.Due(t.Context(), []string{alice}, at(100), 10))(t).Timers {
-			if timer.At.Before(x.State.Timers()[timer.Name]) {
-				t.Fatalf("timer %s is due at %v, before %v", timer.Name, timer.At, x.State.Timers()[timer.Name])
-			}
-			equal(t, "key of a timer", timer.Key, x.Key)
-			found[timer.Name] = timer.At.Sub(at(0)).Milliseconds()
-		}
-		return found
-	}
 	for _, c := range []struct {
-		state protocol.State
-		want  map[protocol.Timer]int64
+		state           protocol.State
+		agree, reply    time.Time
+		want            protocol.Timer // "" for none
+		due, then, next int            // milliseconds
 	}{
-		{"received", map[protocol.Timer]int64{protocol.TimerReplyBy: 50, protocol.TimerAgree: 11}},
-		{"agreed", map[protocol.Timer]int64{protocol.TimerReplyBy: 50}},
-		{"cancelling", map[protocol.Timer]int64{protocol.TimerCancelBy: 70}},
-		{"done:cancelled", map[protocol.Timer]int64{}},
+		{"received", at(10).Add(1), at(50), protocol.TimerAgree, 11, 10, 11},
+		{"received", at(60), at(50), protocol.TimerReplyBy, 50, 49, 50},
+		{"received", at(50), at(50), protocol.TimerAgree, 50, 100, 0},
+		{"agreed", at(10), at(50), protocol.TimerReplyBy, 50, 20, 50},
+		{"cancelling", at(10), at(50), protocol.TimerCancelBy, 70, 60, 70},
+		{"done:cancelled", at(10), at(50), "", 0, 5, 0},
 	} {
-		x.State.State = c.state
+		x.State.State, x.State.AgreeBy, x.State.ReplyBy, x.State.CancelBy = c.state, c.agree, c.reply, at(70)
 		commit(t, s, store.WriteSet{Exchanges: []store.Exchange{x}})
 		x.Version++
-		equal(t, "timers in state "+string(c.state), due(), c.want)
+		var want []store.Timer
+		if c.want != "" {
+			want = append(want, store.Timer{Key: x.Key, Name: c.want, At: at(c.due)})
+		}
+		what := fmt.Sprintf("in state %s, to agree by %v and reply by %v: ", c.state, c.agree, c.reply)
+		equal(t, what+"what is due", must(s.Due(t.Context(), []string{alice}, at(100), 10))(t).Timers, want)
+		var next time.Time
+		if c.next != 0 {
+			next = at(c.next)
+		}
+		equal(t, what+"next", must(s.Due(t.Context(), []string{alice}, at(c.then), 10))(t).Next, next)
 	}
 }

@@ -272,14 +272,18 @@ func (m *model) due(owner string, now time.Time) store.Due {
 		}
 	}
 	for _, x := range m.exchanges {
+		next := store.Timer{Key: x.Key}
 		for name, t := range x.State.Timers() {
-			switch {
-			case x.Owner != owner:
-			case t.After(now):
-				sooner(t)
-			default:
-				due.Timers = append(due.Timers, store.Timer{Key: x.Key, Name: name, At: t})
+			if next.Name == "" || t.Before(next.At) || t.Equal(next.At) && name < next.Name {
+				next.Name, next.At = name, t
 			}
+		}
+		switch {
+		case x.Owner != owner || next.Name == "":
+		case next.At.After(now):
+			sooner(next.At)
+		default:
+			due.Timers = append(due.Timers, next)
 		}
 	}
 	for i, o := range m.outbox {
