@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log"
 	"time"
@@ -160,6 +161,19 @@ func ExampleExchange_Timers() {
 	x := requested()
 	fmt.Println(x.Timers()[protocol.TimerReplyBy].Sub(noon))
 	// Output: 1m0s
+}
+
+func ExampleExchange_NextAlarm() {
+	next, runs := requested().NextAlarm()
+	fmt.Println(next.Timer, next.At.Sub(noon), runs)
+	// Output: reply-by 1m0s true
+}
+
+func ExampleExchange_AppendJSON() {
+	state, err := requested().AppendJSON(nil)
+	var again protocol.Exchange
+	fmt.Println(json.Unmarshal(state, &again), again.State, err)
+	// Output: <nil> requested <nil>
 }
 
 // The result has come, but does not fit its schema: there will be no other one.

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -19,17 +18,25 @@ type prepared struct {
 	size      int // about how many bytes it writes
 }
 
+// usualState is how many bytes of JSON most states are at most.
+const usualState = 768
+
 // exchangeRow is what an exchange writes.
 type exchangeRow struct {
 	store.Key
 	kept    *store.Exchange // as it is read afterwards
 	version int64
-	values  []any
 	timer   timerRow
-	// Those of the statements that leave alone what seldom changes, and also what
-	// changes with its end and its timer.
-	turning, moving []any
+	// values begin with those that every step writes or is found by, and go on with
+	// those of its end and its timer.
+	values []any
 }
+
+// How many values those statements take that leave alone what seldom changes.
+const (
+	moveValues = 10
+	turnValues = 14
+)
 
 // timerRow is the next timer of an exchange.
 type timerRow struct {
@@ -96,20 +103,15 @@ func prepare(set store.WriteSet) (*prepared, error) {
 
 func prepareExchange(x *store.Exchange) (*exchangeRow, error) {
 	row := &exchangeRow{Key: x.Key, version: x.Version, kept: readBack(x), timer: timerOf(&x.State)}
-	body, err := json.Marshal(&x.State)
+	body, err := x.State.AppendJSON(make([]byte, 0, usualState))
 	if err != nil {
 		return row, fmt.Errorf("%s: %w", row, err)
 	}
 	row.values = []any{
-		x.State.Protocol, string(x.State.Role), string(x.State.State), string(x.State.Outcome()), string(body),
-		x.Correlation, x.Parent.Conversation, x.Parent.Peer, x.Final, millis(x.OpenedAt), millis(x.EndedAt),
-		x.MovedAt.UnixMilli(), string(row.timer.name), row.timer.due(), x.Task, x.Mailbox, x.Owner, x.Conversation, x.Peer,
-	}
-	if x.Version != 0 {
-		row.values = append(row.values, x.Version)
-		v := row.values
-		row.turning = []any{v[0], v[1], v[2], v[3], v[4], v[8], v[10], v[11], v[12], v[13], v[16], v[17], v[18], v[19]}
-		row.moving = []any{v[0], v[1], v[2], v[4], v[8], v[11], v[16], v[17], v[18], v[19]}
+		x.State.Protocol, string(x.State.Role), string(x.State.State), string(body), x.Final, x.MovedAt.UnixMilli(),
+		x.Owner, x.Conversation, x.Peer, x.Version,
+		string(x.State.Outcome()), millis(x.EndedAt), string(row.timer.name), row.timer.due(),
+		x.Correlation, x.Parent.Conversation, x.Parent.Peer, millis(x.OpenedAt), x.Task, x.Mailbox,
 	}
 	return row, nil
 }

@@ -1,0 +1,67 @@
+package protocol
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/parley-agents/parley/envelope"
+)
+
+// agrees holds AppendJSON to what encoding/json makes of the same exchange.
+func agrees(t interface{ Fatalf(string, ...any) }, x Exchange) {
+	want, wanted := json.Marshal(x)
+	got, err := x.AppendJSON([]byte("before"))
+	if (err == nil) != (wanted == nil) {
+		t.Fatalf("got %v, want %v", err, wanted)
+	}
+	if err == nil && string(got) != "before"+string(want) {
+		t.Fatalf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestEveryMemberOfAnExchangeIsWritten(t *testing.T) {
+	agrees(t, Exchange{})
+	of := reflect.TypeFor[Exchange]()
+	for i := range of.NumField() {
+		var x Exchange
+		switch f := reflect.ValueOf(&x).Elem().Field(i); v := f.Addr().Interface().(type) {
+		case *[]string:
+			*v = []string{"one", "tw\"o", "drei ÷"}
+		case *time.Time:
+			*v = time.Date(2026, 3, 1, 12, 0, 0, 1, time.UTC)
+		case **envelope.Error:
+			*v = envelope.NewError(envelope.CodePermanent, "<why>")
+			(*v).Detail = &envelope.Detail{Want: "more"}
+		default:
+			switch f.Kind() {
+			case reflect.String:
+				f.SetString("x")
+			case reflect.Bool:
+				f.SetBool(true)
+			case reflect.Int, reflect.Int64:
+				f.SetInt(-7)
+			default:
+				t.Fatalf("%s has a type that is not tried here", of.Field(i).Name)
+			}
+		}
+		agrees(t, x)
+	}
+}
+
+func TestWhatAnExchangeHoldsIsWrittenAsEncodingJSONDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
+		when := rapid.Custom(func(t *rapid.T) time.Time {
+			zone := time.FixedZone("", 60*rapid.IntRange(-24*60, 24*60).Draw(t, "zone"))
+			return time.Unix(rapid.Int64Range(-1<<38, 1<<38).Draw(t, "seconds"), rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds")).In(zone)
+		})
+		agrees(t, Exchange{
+			Owner: text.Draw(t, "owner"), Opening: text.Draw(t, "opening"), Asked: rapid.SliceOf(text).Draw(t, "asked"), ReplyBy: when.Draw(t, "reply by"),
+			Round: rapid.Int().Draw(t, "round"), Sent: rapid.Int64().Draw(t, "sent"), Closed: rapid.Bool().Draw(t, "closed"),
+		})
+	})
+}
