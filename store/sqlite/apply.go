@@ -133,9 +133,9 @@ func (w *writer) moveExchange(ctx context.Context, x *exchangeRow) (written bool
 		before.Task != now.Task || before.Mailbox != now.Mailbox || !before.OpenedAt.Equal(now.OpenedAt):
 		return exec(ctx, w.stmt.updateExchange, x.values...)
 	case before.State.Done() || now.State.Done() || !before.EndedAt.Equal(now.EndedAt) || timerOf(&before.State) != x.timer:
-		return w.stmt.turnExchange.exec(ctx, x.turning...)
+		return w.stmt.turnExchange.exec(ctx, x.values[:turnValues]...)
 	}
-	return w.stmt.moveExchange.exec(ctx, x.moving...)
+	return w.stmt.moveExchange.exec(ctx, x.values[:moveValues]...)
 }
 
 // firstUnder notes that nothing is under a task yet, if so: who asks what is there

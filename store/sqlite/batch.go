@@ -19,25 +19,27 @@ const (
 	batchBytes = 4 << 20
 )
 
+// turns is how often those who may be about to come back get their turn on the
+// processor before a transaction begins: long enough for a short piece of work, and
+// about a microsecond if there is nobody.
+const turns = 8
+
 // errSpoilt says that a job which did not fit had already written something,
 // so that the transaction it shared with others cannot be kept.
 var errSpoilt = errors.New("a write set that does not fit left a part of itself behind")
 
 // gather takes up whatever else waits, without waiting for more: who comes alone is
-// served at once. Those who were just answered may be about to come back; they get
-// their turn on the processor first, which takes no time if there is nobody.
+// served at once. Those who were just answered may be about to come back, so they get
+// some turns on the processor first.
 func (w *writer) gather(first job) []job {
 	batch, size := []job{first}, first.size
-	for came := true; len(batch) < batchJobs && size < batchBytes; {
+	for left := turns; left > 0 && len(batch) < batchJobs && size < batchBytes; {
 		select {
 		case j := <-w.jobs:
-			batch, size, came = append(batch, j), size+j.size, true
+			batch, size, left = append(batch, j), size+j.size, turns
 		default:
-			if !came { // since those who could run had their turn
-				return batch
-			}
-			came = false
 			runtime.Gosched()
+			left--
 		}
 	}
 	return batch

@@ -92,7 +92,7 @@ func TestEveryStatementIsDrivenByAnIndex(t *testing.T) {
 			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
 				t.Fatal(err)
 			}
-			if slices.Contains(small, step) {
+			if slices.Contains(small, step) || text.to == &q.live && step == "USE TEMP B-TREE FOR ORDER BY" { // all live ones are read
 				continue
 			}
 			if strings.HasPrefix(step, "SCAN") || strings.Contains(step, "TEMP B-TREE") {

@@ -87,10 +87,10 @@ func (s *statements) texts() []text {
 		{&s.inProgress, "SELECT " + inboxColumns + ` FROM inbox WHERE recipient = ? AND status = 'in-progress'
 			ORDER BY accepted_ms, conversation, sender, seq`},
 
-		{&s.updateExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
-			correlation = ?, parent_conversation = ?, parent_peer = ?, final = ?, opened_ms = ?, ended_ms = ?,
-			moved_ms = ?, timer = ?, due_ms = ?, task = ?, mailbox = ?
-			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
+		{&s.updateExchange, `UPDATE exchange SET version = version + 1, protocol = ?1, role = ?2, state = ?3, body = ?4, final = ?5, moved_ms = ?6,
+			outcome = ?11, ended_ms = ?12, timer = ?13, due_ms = ?14,
+			correlation = ?15, parent_conversation = ?16, parent_peer = ?17, opened_ms = ?18, task = ?19, mailbox = ?20
+			WHERE owner = ?7 AND conversation = ?8 AND peer = ?9 AND version = ?10`},
 		{&s.opened, "SELECT 1 FROM exchange WHERE owner = ? AND conversation = ? AND peer = ?"},
 
 		{&s.head, "SELECT idx, hash FROM log WHERE owner = ? AND conversation = ? ORDER BY idx DESC LIMIT 1"},
@@ -143,14 +143,14 @@ func (s *statements) directTexts() []directText {
 	return []directText{
 		{&s.begin, "BEGIN IMMEDIATE"},
 		{&s.commit, "COMMIT"},
-		{&s.insertExchange, `INSERT INTO exchange (version, protocol, role, state, outcome, body, correlation,
-			parent_conversation, parent_peer, final, opened_ms, ended_ms, moved_ms, timer, due_ms, task, mailbox, owner, conversation, peer)
-			VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
-		{&s.turnExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, outcome = ?, body = ?,
-			final = ?, ended_ms = ?, moved_ms = ?, timer = ?, due_ms = ?
-			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
-		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?, role = ?, state = ?, body = ?, final = ?, moved_ms = ?
-			WHERE owner = ? AND conversation = ? AND peer = ? AND version = ?`},
+		{&s.insertExchange, `INSERT INTO exchange (protocol, role, state, body, final, moved_ms, owner, conversation, peer, version,
+			outcome, ended_ms, timer, due_ms, correlation, parent_conversation, parent_peer, opened_ms, task, mailbox)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 + 1, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) ON CONFLICT DO NOTHING`},
+		{&s.turnExchange, `UPDATE exchange SET version = version + 1, protocol = ?1, role = ?2, state = ?3, body = ?4, final = ?5, moved_ms = ?6,
+			outcome = ?11, ended_ms = ?12, timer = ?13, due_ms = ?14
+			WHERE owner = ?7 AND conversation = ?8 AND peer = ?9 AND version = ?10`},
+		{&s.moveExchange, `UPDATE exchange SET version = version + 1, protocol = ?1, role = ?2, state = ?3, body = ?4, final = ?5, moved_ms = ?6
+			WHERE owner = ?7 AND conversation = ?8 AND peer = ?9 AND version = ?10`},
 		{&s.append, `INSERT INTO log (owner, conversation, idx, hash, peer, kind, at_ms, event, from_state, to_state,
 			message_id, digest, reason, envelope, blob, note, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`},
@@ -212,7 +212,7 @@ func (q *queries) texts() []text {
 	return append(append(q.agendas(), q.mailboxes.texts()...), []text{
 		{&q.exchange, exchange + "conversation = ? AND peer = ?"},
 		{&q.inConversation, exchange + "conversation = ? ORDER BY peer"},
-		{&q.live, exchange + "outcome = '' ORDER BY id"},
+		{&q.live, "SELECT " + exchangeColumns + " FROM exchange INDEXED BY exchange_live WHERE owner = ? AND outcome = '' ORDER BY id"},
 		{&q.children, exchange + "parent_conversation = ? AND parent_peer = ? AND parent_conversation <> '' ORDER BY id"},
 		{&q.correlated, exchange + "correlation = ? ORDER BY id"},
 		{&q.underTask, exchange + "task = ? AND task <> '' ORDER BY id"},

@@ -80,9 +80,9 @@ func (w *writer) setUp(ctx context.Context) error {
 		fmt.Sprint("wal_autocheckpoint = ", foldPages),
 		// A log that starts anew is cut back to this.
 		fmt.Sprint("journal_size_limit = ", 2*foldBytes),
-		// 16 MiB of pages, more than a batch changes: what does not fit is
+		// 8 MiB of pages, more than a batch changes: what does not fit is
 		// written to the log twice. Many commits look at the place of each.
-		"cache_size = -16384",
+		"cache_size = -8192",
 		// What savepoints keep to undo a set is not worth a file.
 		"temp_store = MEMORY",
 	} {
