@@ -111,7 +111,10 @@ func (v *visit) capabilities() (wire.Capabilities, error) {
 }
 
 func (c Config) capabilities(of wire.Capabilities) wire.Capabilities {
-	of.Streaming = true
+	if len(c.Extensions) > 0 {
+		of.Extensions = slices.Concat(of.Extensions, c.Extensions)
+	}
+	of.Streaming = !c.NoStreams
 	of.PushNotifications = !c.NoPush
 	of.ExtendedAgentCard = c.ExtendedCard != nil
 	return of

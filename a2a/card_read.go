@@ -50,6 +50,24 @@ func (e *OriginError) Error() string {
 	return fmt.Sprintf("the interface %s is not on the origin %s that was dialled; DialConfig.Origins allows others", e.URL, e.Origin)
 }
 
+// ExtensionError is a card that requires an extension which the client does not
+// activate.
+type ExtensionError struct{ URI string }
+
+func (e *ExtensionError) Error() string {
+	return fmt.Sprintf("the agent requires the extension %s, which ClientConfig.Extensions does not have", e.URI)
+}
+
+// requires refuses what requires more than Parley's extension and the given ones.
+func (r *reading) requires(known []string) error {
+	for _, x := range r.card.Capabilities.Extensions {
+		if x.Required && x.URI != ExtensionURI && !slices.Contains(known, x.URI) {
+			return &ExtensionError{URI: x.URI}
+		}
+	}
+	return nil
+}
+
 // readCard reads what lies at an address: the text of a card, whose interfaces
 // may be on the given origins. The card of a Parley agent must be signed with the
 // key that it shows. That says that whoever wrote it has the key, and nothing

@@ -23,6 +23,9 @@ type ClientConfig struct {
 	// TLS is what https is spoken with, such as a client certificate. Default:
 	// Go's own.
 	TLS *tls.Config
+	// Extensions are the URIs of those that each call activates beside its own.
+	// Default: none.
+	Extensions []string
 	// Timeout is how long a server may take to answer, and for a stream to begin.
 	// The caller's context may end before. Default: 30 s.
 	Timeout time.Duration

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ func (c *Client) request(ctx context.Context, call wire.Call, m wire.Method, o w
 	r.Header.Set("Accept", accept)
 	r.Header.Set(wire.VersionHeader, wire.Version)
 	for name, value := range map[string]string{
-		wire.ExtensionsHeader: wire.FormatExtensions(call.Extensions), headerLastEvent: call.LastEventID, headerToken: call.Token,
+		wire.ExtensionsHeader: wire.FormatExtensions(slices.Concat(call.Extensions, c.cfg.Extensions)), headerLastEvent: call.LastEventID, headerToken: call.Token,
 		"Traceparent": call.Traceparent, "Tracestate": call.Tracestate,
 	} {
 		if value != "" {

@@ -103,6 +103,14 @@ type Config struct {
 	// agent). The task is there all the same. Default: none.
 	Direct func(contract string) bool
 
+	// Extensions are what the agents know beside Parley's own, as their cards say it:
+	// Read, Show and the agents themselves see to them. A client that does not
+	// activate one that is Required is refused. Default: none.
+	Extensions []wire.AgentExtension
+	// NoStreams serves no streams, such as behind a proxy that holds answers back
+	// until they are whole. A task that is read then shows all that was made, each
+	// time, and not the last of it. Default: false, they are served.
+	NoStreams bool
 	// NoPush serves no webhooks. Default: false, they are served.
 	NoPush bool
 	// AllowPrivateWebhooks lets webhooks be on this machine and in private
@@ -176,6 +184,13 @@ func (c Config) withDefaults() Config {
 
 // check finds what no server can be made of.
 func (c Config) check() error {
+	named := map[string]bool{"": true, ExtensionURI: true}
+	for _, x := range c.Extensions {
+		if named[x.URI] {
+			return fmt.Errorf("extension %q: want a URI that no other extension has", x.URI)
+		}
+		named[x.URI] = true
+	}
 	if c.BaseURL == "" {
 		return nil
 	}

@@ -75,6 +75,11 @@ func TestACardIsUsedOnlyIfItIsOfTheAgentAndSignedByItAndStaysWhereItIs(t *testin
 	tampered := func(old, fresh string) func([]byte) []byte {
 		return func(card []byte) []byte { return bytes.Replace(card, []byte(old), []byte(fresh), 1) }
 	}
+	extended := func(required bool) func(*wire.AgentCard) {
+		return func(c *wire.AgentCard) {
+			c.Capabilities.Extensions = append(c.Capabilities.Extensions, wire.AgentExtension{URI: "urn:needed", Required: required})
+		}
+	}
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 	says := func(text string) func(error) bool {
 		return func(err error) bool {
@@ -125,7 +130,13 @@ func TestACardIsUsedOnlyIfItIsOfTheAgentAndSignedByItAndStaysWhereItIs(t *testin
 		"the second of two interfaces": {change: func(c *wire.AgentCard) {
 			c.SupportedInterfaces = append([]wire.AgentInterface{{URL: "http://evil.example/", ProtocolBinding: wire.JSONRPC, ProtocolVersion: "1.0"}}, c.SupportedInterfaces...)
 		}},
-		"no card at all": {after: func([]byte) []byte { return []byte("hello") }, want: says("")},
+		"an extension that it likes": {change: extended(false)},
+		"an extension that it requires": {change: extended(true), want: func(err error) bool {
+			e, ok := errors.AsType[*ExtensionError](err)
+			return ok && e.URI == "urn:needed" && says("urn:needed")(err)
+		}},
+		"a required one that is offered": {change: extended(true), cfg: DialConfig{Client: ClientConfig{Extensions: []string{"urn:needed"}}}},
+		"no card at all":                 {after: func([]byte) []byte { return []byte("hello") }, want: says("")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			card := aCard(t, flights, keyed(1), tt.change)

@@ -2,12 +2,15 @@ package a2a
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/agent"
 )
 
 func TestExtensionsThatTheAgentKnowsAreActivatedAndEchoed(t *testing.T) {
@@ -51,12 +54,49 @@ func TestAnExtensionThatTheAgentRequiresMustBeAskedFor(t *testing.T) {
 	}
 }
 
+func TestTheCardSaysWhatElseTheAgentsKnowAndRequire(t *testing.T) {
+	s := newSite(t, Config{Extensions: []wire.AgentExtension{{URI: "urn:liked"}, {URI: "urn:needed", Required: true}}}, &scripted{})
+	var card struct {
+		Capabilities struct{ Extensions []wire.AgentExtension }
+	}
+	r := s.ask("GET", wire.CardPath, "")
+	if err := json.Unmarshal([]byte(r.body), &card); err != nil {
+		t.Fatal(err)
+	}
+	if x := card.Capabilities.Extensions; len(x) != 3 || x[0].URI != "urn:known" || x[1].URI != "urn:liked" || x[1].Required || x[2].URI != "urn:needed" || !x[2].Required {
+		t.Errorf("the card has %+v", x)
+	}
+	if e := s.ask("GET", "/tasks", "", wire.ExtensionsHeader, "urn:liked,urn:known").expect(t, http.StatusBadRequest, wire.ExtensionSupportRequired); e.Info["extension"] != "urn:needed" {
+		t.Errorf("got %+v", e)
+	}
+	if r := s.ask("GET", "/tasks", "", wire.ExtensionsHeader, "urn:needed, urn:other, urn:liked"); r.StatusCode != http.StatusOK || r.Header.Get(wire.ExtensionsHeader) != "urn:liked,urn:needed" {
+		t.Errorf("got %d, activated %q", r.StatusCode, r.Header.Get(wire.ExtensionsHeader))
+	}
+}
+
+func TestAnExtensionHasAURIOfItsOwn(t *testing.T) {
+	h := agent.NewHost(agent.Config{}, agent.New("clerk"))
+	for _, uris := range [][]string{{""}, {ExtensionURI}, {"urn:a", "urn:b", "urn:a"}} {
+		var cfg Config
+		for _, uri := range uris {
+			cfg.Extensions = append(cfg.Extensions, wire.AgentExtension{URI: uri})
+		}
+		if _, err := NewServer(h, cfg); err == nil || !strings.Contains(err.Error(), strconv.Quote(uris[len(uris)-1])) {
+			t.Errorf("%q: got %v", uris, err)
+		}
+	}
+}
+
 func TestWhatTheCardDoesNotOfferIsRefused(t *testing.T) {
-	s := newSite(t, Config{NoPush: true}, &scripted{called: func(m wire.Method, _ wire.Call, _ wire.Object) { t.Errorf("%s was called", m) }})
+	s := newSite(t, Config{NoPush: true, NoStreams: true}, &scripted{called: func(m wire.Method, _ wire.Call, _ wire.Object) { t.Errorf("%s was called", m) }})
 	refused := map[wire.Method]wire.Kind{
 		wire.CreatePushConfig: wire.PushNotificationNotSupported, wire.GetPushConfig: wire.PushNotificationNotSupported,
 		wire.ListPushConfigs: wire.PushNotificationNotSupported, wire.DeletePushConfig: wire.PushNotificationNotSupported,
-		wire.GetExtendedAgentCard: wire.UnsupportedOperation,
+		wire.GetExtendedAgentCard: wire.UnsupportedOperation, wire.SendStreamingMessage: wire.UnsupportedOperation,
+		wire.SubscribeToTask: wire.UnsupportedOperation,
+	}
+	if r := s.ask("GET", wire.CardPath, ""); strings.Contains(r.body, `"streaming":true`) {
+		t.Errorf("its card is %s", r.body)
 	}
 	for _, op := range operations {
 		if kind := refused[op.method]; kind != "" {
@@ -65,6 +105,7 @@ func TestWhatTheCardDoesNotOfferIsRefused(t *testing.T) {
 		}
 	}
 	withPush := strings.TrimSuffix(aMessage, "}") + `,"configuration":{"taskPushNotificationConfig":{"url":"https://hook.example"}}}`
+	s = newSite(t, Config{NoPush: true}, &scripted{})
 	for _, path := range []string{"/message:send", "/message:stream"} {
 		s.ask("POST", path, withPush).expect(t, http.StatusBadRequest, wire.PushNotificationNotSupported)
 	}

@@ -190,6 +190,9 @@ func (p *Peer) meet(ctx context.Context, before *acquaintance) (*acquaintance, e
 // peer without a host.
 func (p *Peer) recognize(text []byte) (*reading, error) {
 	r, err := readCard(text, p.origins)
+	if err == nil {
+		err = r.requires(p.cfg.Client.Extensions)
+	}
 	if err != nil {
 		return nil, &CardError{URL: p.url + wire.CardPath, Err: err}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
@@ -33,41 +34,46 @@ func (w *wires) asking(t *testing.T, st store.Store, cfg DialConfig, opts ...age
 func within(d time.Duration) agent.AskOption { return agent.Within(d) }
 
 func TestAnAgentElsewhereIsAskedAsIfItWereHere(t *testing.T) {
+	strict := Config{NoStreams: true, Extensions: []wire.AgentExtension{{URI: "urn:needed", Required: true}}}
 	for how, cfg := range reads() {
-		t.Run(how, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWires()
-				w.start(t, agent.Config{}, "flights.example", agent.New("flights",
-					agent.Handle(book, func(ctx context.Context, s Seat) (Booking, error) {
-						if s.Flight == "none" {
-							return Booking{}, agent.Refuse("permanent", "sold-out")
-						}
-						for n := range 150 {
-							if err := agent.Progress(ctx, Tick{n}); err != nil {
-								return Booking{}, err
+		for what, served := range map[string]Config{"": {}, " of one without streams that requires an extension": strict} {
+			t.Run(how+what, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWires()
+					w.startWith(t, agent.Config{}, served, "flights.example", agent.New("flights",
+						agent.Handle(book, func(ctx context.Context, s Seat) (Booking, error) {
+							if s.Flight == "none" {
+								return Booking{}, agent.Refuse("permanent", "sold-out")
 							}
-						}
-						a, err := agent.AskBack(ctx, which)
-						return Booking{a.Choice}, err
-					}),
-					agent.Handle(look, func(context.Context, Seat) (Booking, error) { return Booking{"seen"}, nil })))
-				_, planner := w.asking(t, nil, cfg(w), agent.Handle(protocol.Question, func(context.Context, protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
-					return protocol.QuestionAnswered{Choice: "aisle"}, nil
-				}))
-				got, err := agent.Ask(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Minute))
-				if err != nil || got.Reference != "aisle" {
-					t.Errorf("Ask = %v, %v", got, err)
-				}
-				got, err = agent.Ask(t.Context(), planner, "flights", look, Seat{"AY121"}, within(time.Minute))
-				if err != nil || got.Reference != "seen" {
-					t.Errorf("Ask = %v, %v", got, err)
-				}
-				_, err = agent.Ask(t.Context(), planner, "flights", book, Seat{"none"}, within(time.Minute))
-				if refused, ok := errors.AsType[*protocol.RefusedError](err); !ok || refused.Reason != "sold-out" {
-					t.Errorf("Ask = %v", err)
-				}
+							for n := range 150 {
+								if err := agent.Progress(ctx, Tick{n}); err != nil {
+									return Booking{}, err
+								}
+							}
+							a, err := agent.AskBack(ctx, which)
+							return Booking{a.Choice}, err
+						}),
+						agent.Handle(look, func(context.Context, Seat) (Booking, error) { return Booking{"seen"}, nil })))
+					dial := cfg(w)
+					dial.Client.Extensions = []string{"urn:needed"}
+					_, planner := w.asking(t, nil, dial, agent.Handle(protocol.Question, func(context.Context, protocol.QuestionAsked) (protocol.QuestionAnswered, error) {
+						return protocol.QuestionAnswered{Choice: "aisle"}, nil
+					}))
+					got, err := agent.Ask(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Minute))
+					if err != nil || got.Reference != "aisle" {
+						t.Errorf("Ask = %v, %v", got, err)
+					}
+					got, err = agent.Ask(t.Context(), planner, "flights", look, Seat{"AY121"}, within(time.Minute))
+					if err != nil || got.Reference != "seen" {
+						t.Errorf("Ask = %v, %v", got, err)
+					}
+					_, err = agent.Ask(t.Context(), planner, "flights", book, Seat{"none"}, within(time.Minute))
+					if refused, ok := errors.AsType[*protocol.RefusedError](err); !ok || refused.Reason != "sold-out" {
+						t.Errorf("Ask = %v", err)
+					}
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -133,7 +133,7 @@ func drawChecks(t *testing.T) [][]string {
 		{"its body does not say that it is JSON", func() { a.media = "application/json" }},
 		{"its body is not JSON, or no request", func() { a.body = call(`{"message":{}}`) }},
 		{"the hook refuses it (`Config.Authorize`)", func() { allowed = true }},
-		{"it does not name an extension that the agent requires; none of Parley's does", func() { a.extension = "urn:needed" }},
+		{"it does not name an extension that the agent requires (`Config.Extensions`)", func() { a.extension = "urn:needed" }},
 		{"what it says has a fault", func() {
 			a.body = call(`{"message":` + message + `,"configuration":{"taskPushNotificationConfig":{"url":"https://h.example"}}}`)
 		}},
@@ -209,7 +209,7 @@ func drawServerLimits(*testing.T) [][]string {
 		{"silence of a stream before a comment", c.Timeouts.Heartbeat.String(), "`Timeouts.Heartbeat`"},
 		{"requests in progress when the server ends", c.Timeouts.Shutdown.String(), "`Timeouts.Shutdown`"},
 		{"tasks on a page of ListTasks", fmt.Sprintf("%d, at most %d", defaultPage, maxPage), "the client"},
-		{"artifacts in a task that is read", fmt.Sprintf("the last %d", maxArtifacts), "fixed"},
+		{"artifacts in a task that is read", fmt.Sprintf("the last %d; all where there are no streams", maxArtifacts), "`NoStreams`"},
 		{"the deadline of what a client opens that knows no Parley", foreignWithin.String() + ", a subscription " + subscribedWithin.String(), "fixed"},
 	}
 }

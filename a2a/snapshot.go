@@ -10,8 +10,8 @@ import (
 	"github.com/parley-agents/parley/store"
 )
 
-// maxArtifacts is how many artifacts a snapshot shows at most, the last ones. A
-// stream tells all of them.
+// maxArtifacts is how many artifacts a snapshot shows at most, the last ones, where
+// there are streams, which tell all of them.
 const maxArtifacts = 100
 
 // shown says what a snapshot shows, and to whom.
@@ -69,12 +69,14 @@ func (s *service) picture(ctx context.Context, x store.Exchange, asked []store.E
 		}
 		if said.artifact != nil && o.artifacts {
 			task.Artifacts = append(task.Artifacts, *said.artifact)
-			if len(task.Artifacts) == 2*maxArtifacts {
+			if len(task.Artifacts) == 2*maxArtifacts && !s.whole {
 				task.Artifacts = append([]wire.Artifact(nil), task.Artifacts[maxArtifacts:]...)
 			}
 		}
 	}
-	task.Artifacts = task.Artifacts[max(0, len(task.Artifacts)-maxArtifacts):]
+	if !s.whole {
+		task.Artifacts = task.Artifacts[max(0, len(task.Artifacts)-maxArtifacts):]
+	}
 	task.Status = status
 	return task, f.mark(task, f.state, f.sent)
 }

@@ -183,13 +183,20 @@ type serving struct {
 
 func (w *wires) start(t *testing.T, on agent.Config, host string, agents ...*agent.Agent) *serving {
 	t.Helper()
+	return w.startWith(t, on, Config{}, host, agents...)
+}
+
+// startWith is start with a server of the given configuration.
+func (w *wires) startWith(t *testing.T, on agent.Config, cfg Config, host string, agents ...*agent.Agent) *serving {
+	t.Helper()
 	if on.Store == nil {
 		on.Store = memory.New()
 	}
 	on.Log, on.Drain = slog.New(slog.DiscardHandler), -1
 	s := &serving{Host: agent.NewHost(on, agents...)}
 	var err error
-	if s.server, err = NewServer(s.Host, Config{BaseURL: "http://" + host, Log: on.Log, AllowPrivateWebhooks: true}); err != nil {
+	cfg.BaseURL, cfg.Log, cfg.AllowPrivateWebhooks = "http://"+host, on.Log, true
+	if s.server, err = NewServer(s.Host, cfg); err != nil {
 		t.Fatal(err)
 	}
 	s.server.agents[0].service.(*service).to.client.Transport = w // of all of them

@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/parley-agents/parley/a2a"
@@ -45,13 +46,13 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	flags := flag.NewFlagSet("sut", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:9999", "where it listens")
 	file := flags.String("db", "", "the file of its store; none: one that goes when it ends")
-	offers := flags.String("offers", "all", "what the agent offers beside the core: all or least")
+	offers := flags.String("offers", "all", "what the agent offers beside the core: all, least, or the least to whoever knows an extension: strict")
 	ids := flags.String("ids", "fresh", "the ids of messages: fresh ones for the kit's, or kept as they come")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *offers != "all" && *offers != "least" || *ids != "fresh" && *ids != "kept" {
-		return errors.New("-offers is all or least, and -ids is fresh or kept")
+	if !slices.Contains([]string{"all", "least", "strict"}, *offers) || *ids != "fresh" && *ids != "kept" {
+		return errors.New("-offers is all, least or strict, and -ids is fresh or kept")
 	}
 	if *file == "" {
 		dir, err := os.MkdirTemp("", "parley-sut")
@@ -75,9 +76,14 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg := a2a.Config{BaseURL: "http://" + ln.Addr().String(), Read: read, Show: show, Direct: direct, Log: quiet, NoPush: true}
+	cfg := a2a.Config{BaseURL: "http://" + ln.Addr().String(), Read: read, Show: show, Direct: direct, Log: quiet}
 	if *offers == "all" {
-		cfg.NoPush, cfg.AllowPrivateWebhooks, cfg.ExtendedCard = false, true, extended
+		cfg.AllowPrivateWebhooks, cfg.ExtendedCard = true, extended
+	} else {
+		cfg.NoStreams, cfg.NoPush = true, true
+	}
+	if *offers == "strict" {
+		cfg.Extensions = []wire.AgentExtension{{URI: required, Required: true}}
 	}
 	server, err := a2a.NewServer(host, cfg)
 	if err != nil {
@@ -93,6 +99,9 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 }
 
 // serve serves until ctx ends.
+// required is an extension that the kit looks for and does not activate.
+const required = "urn:a2a:tck:required-extension"
+
 func serve(ctx context.Context, ln net.Listener, handler http.Handler) error {
 	web := &http.Server{Handler: handler}
 	ended := make(chan error, 1)

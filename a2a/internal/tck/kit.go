@@ -68,25 +68,30 @@ func runKit(ctx context.Context, out io.Writer, folder, python string) (*report,
 	if err != nil {
 		return nil, err
 	}
+	strict, err := try("strict", "an agent that requires an extension", "-offers", "strict")
+	if err != nil {
+		return nil, err
+	}
 	kept, err := try("kept", "all there is, and the kit's own message ids", "-offers", "all", "-ids", "kept")
 	if err != nil {
 		return nil, err
 	}
-	r.Runs = []kitRun{{Offers: "all", Results: all}, {Offers: "least", Results: only(least, all)}}
+	r.Runs = []kitRun{{Offers: "all", Results: all}, {Offers: "least", Results: only(least, all)}, {Offers: "strict"}}
+	r.Runs[2].Results = only(strict, r.final())
 	t := tally(kept)
 	r.Kept = &t
 	return r, nil
 }
 
-// only is what of a second run counts: what it tried and the first one skipped.
-func only(second, first []result) []result {
-	skippedFirst := map[string]bool{}
-	for _, r := range first {
-		skippedFirst[r.Test] = r.Verdict == skipped
+// only is what of a run counts after others: what it tried and they skipped.
+func only(run, others []result) []result {
+	open := map[string]bool{}
+	for _, r := range others {
+		open[r.Test] = r.Verdict == skipped
 	}
 	var kept []result
-	for _, r := range second {
-		if r.Verdict != skipped && skippedFirst[r.Test] {
+	for _, r := range run {
+		if r.Verdict != skipped && open[r.Test] {
 			kept = append(kept, r)
 		}
 	}

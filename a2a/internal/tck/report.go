@@ -25,7 +25,8 @@ type kit struct {
 
 // kitRun is one run of the whole kit against one agent.
 type kitRun struct {
-	// Offers is what the agent offered: all or least.
+	// Offers is what the agent offered: all, least, or strict, which is least to
+	// whoever knows an extension.
 	Offers string `json:"offers"`
 	// Results has the tests whose verdict counts, by their ids.
 	Results []result `json:"results"`

@@ -95,12 +95,11 @@ func explained(results []result, verdict string) string {
 
 // every is the table of all tests but gRPC's.
 func every(results []result, r *report) string {
-	least := map[string]bool{}
+	later := map[string]string{}
 	for _, run := range r.Runs {
-		if run.Offers == "least" {
-			for _, got := range run.Results {
-				least[got.Test] = true
-			}
+		how := map[string]string{"least": ", offering the least", "strict": ", requiring an extension"}[run.Offers]
+		for _, got := range run.Results {
+			later[got.Test] = how // all tests are in the first run
 		}
 	}
 	var b strings.Builder
@@ -109,11 +108,7 @@ func every(results []result, r *report) string {
 		if got.Binding == grpc {
 			continue
 		}
-		verdict := got.Verdict
-		if least[got.Test] {
-			verdict += ", offering the least"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | `%s` | %s |\n", strings.Join(got.Requirements, ", "), got.Level, bindingName(got.Binding), got.Test, verdict)
+		fmt.Fprintf(&b, "| %s | %s | %s | `%s` | %s |\n", strings.Join(got.Requirements, ", "), got.Level, bindingName(got.Binding), got.Test, got.Verdict+later[got.Test])
 	}
 	return b.String()
 }
