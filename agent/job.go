@@ -25,10 +25,10 @@ type job struct {
 	// the award.
 	input, bid []byte
 	fence      int64
-	// runs counts the hosts that ended with the work in hand; held: this one has
+	// runs counts the hosts that ended with the work in hand; leased: this one has
 	// its lease.
-	runs int64
-	held bool
+	runs   int64
+	leased bool
 	// cancelled: the peer withdrew the exchange before this run began, and late:
 	// its time was over too, so that the cancel is all that is left to answer.
 	// untouched: no run of it has begun, so that there is nothing to tell.

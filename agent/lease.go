@@ -49,15 +49,15 @@ func (h *Host) renewLeases() {
 	h.beat.mu.Lock()
 	h.beat.armed = false
 	h.beat.mu.Unlock()
-	held := h.jobs.leases()
-	for len(held) > 0 && h.running.Err() == nil {
-		n := min(len(held), beatBatch)
+	list := h.jobs.leases()
+	for len(list) > 0 && h.running.Err() == nil {
+		n := min(len(list), beatBatch)
 		batch := &group{sched: h.seam.sched}
-		for _, l := range held[:n] {
+		for _, l := range list[:n] {
 			batch.Go(func() { h.renewOne(l) })
 		}
 		h.seam.wait(batch.Idle())
-		held = held[n:]
+		list = list[n:]
 	}
 	h.giveBack(h.running, h.waitingLeases())
 	if h.jobs.count() > 0 { // while something waits, something runs
@@ -65,13 +65,13 @@ func (h *Host) renewLeases() {
 	}
 }
 
-// holding is a lease and the exchange it is about.
-type holding struct {
+// leased is a lease and the exchange it is about.
+type leased struct {
 	lease
 	key store.Key
 }
 
-func (h *Host) renewOne(l holding) {
+func (h *Host) renewOne(l leased) {
 	err := h.store.Renew(h.running, l.InboxKey, l.fence, h.seam.now().Add(h.cfg.Terms.Lease))
 	switch {
 	case err == nil || h.running.Err() != nil:
@@ -88,17 +88,17 @@ func (h *Host) renewOne(l holding) {
 
 // giveBack gives leases back, all in one commit. If one of them is no longer this
 // host's, because its work has ended meanwhile, they are left for another time.
-func (h *Host) giveBack(ctx context.Context, held []holding) {
-	if len(held) == 0 {
+func (h *Host) giveBack(ctx context.Context, list []leased) {
+	if len(list) == 0 {
 		return
 	}
 	var set store.WriteSet
-	for _, l := range held {
+	for _, l := range list {
 		set.Leases = append(set.Leases, store.Lease{InboxKey: l.InboxKey, Fence: l.fence})
 	}
 	err := h.store.Commit(ctx, set)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFenced) && !errors.Is(err, store.ErrNotFound) {
-		h.report(ctx, StoreFailed, held[0].key, err)
+		h.report(ctx, StoreFailed, list[0].key, err)
 	}
 }
 
@@ -106,7 +106,7 @@ func (h *Host) giveBack(ctx context.Context, held []holding) {
 // what it had in hand is not taken for what ended it. If that fails, the work
 // counts as if the host had died.
 func (h *Host) giveUpLeases(ctx context.Context) {
-	var held []holding
+	var list []leased
 	for _, owner := range h.owners {
 		rows, err := h.store.Inboxes(ctx, owner, true, math.MaxInt)
 		if err != nil {
@@ -115,24 +115,24 @@ func (h *Host) giveUpLeases(ctx context.Context) {
 		}
 		for _, row := range rows {
 			if !row.LeaseUntil.IsZero() {
-				held = append(held, holding{lease{row.InboxKey, row.Attempt}, store.Key{Owner: owner, Conversation: row.Conversation, Peer: row.Sender}})
+				list = append(list, leased{lease{row.InboxKey, row.Attempt}, store.Key{Owner: owner, Conversation: row.Conversation, Peer: row.Sender}})
 			}
 		}
 	}
-	h.giveBack(ctx, held)
+	h.giveBack(ctx, list)
 }
 
-// hold takes the lease on the work before its handler runs, unless the step that
+// takeLease takes the lease on the work before its handler runs, unless the step that
 // called for the work took it.
-func (j *job) hold(ctx context.Context) error {
-	if j.held || j.poisoned() {
+func (j *job) takeLease(ctx context.Context) error {
+	if j.leased || j.poisoned() {
 		return nil
 	}
 	k := j.inbox()
 	if err := j.host.store.Renew(ctx, k, j.fence, j.host.seam.now().Add(j.host.cfg.Terms.Lease)); err != nil {
 		return fmt.Errorf("taking the lease of message %s: %w", k.MessageID, err)
 	}
-	j.held = true
+	j.leased = true
 	return nil
 }
 
@@ -147,9 +147,9 @@ func (s *step) holds(ctx context.Context, j *job) (bool, error) {
 	return row.Attempt == j.fence, err
 }
 
-// hold takes the lease on the work that this step calls for. What the step
+// takeLease takes the lease on the work that this step calls for. What the step
 // itself accepts has one.
-func (s *step) hold(ctx context.Context, opening string) error {
+func (s *step) takeLease(ctx context.Context, opening string) error {
 	k := store.InboxKey{Recipient: s.x.Owner, Sender: s.x.Peer, MessageID: opening}
 	if slices.ContainsFunc(s.set.Accept, func(i store.Inbox) bool { return i.InboxKey == k }) {
 		return nil
@@ -165,8 +165,8 @@ func (s *step) hold(ctx context.Context, opening string) error {
 }
 
 // waitingLeases are those that work in line holds from its acceptance.
-func (h *Host) waitingLeases() []holding {
-	var list []holding
+func (h *Host) waitingLeases() []leased {
+	var list []leased
 	for _, k := range h.dispatch.waiting() {
 		h.jobs.letGo(k) // whoever does the work must see that it has no lease any more
 		x, err := h.store.Exchange(h.running, k)
@@ -175,7 +175,7 @@ func (h *Host) waitingLeases() []holding {
 		}
 		id := store.InboxKey{Recipient: k.Owner, Sender: k.Peer, MessageID: x.State.Opening}
 		if row, err := h.store.Inbox(h.running, id); err == nil && row.Status == store.InProgress && !row.LeaseUntil.IsZero() {
-			list = append(list, holding{lease{id, row.Attempt}, k})
+			list = append(list, leased{lease{id, row.Attempt}, k})
 		}
 	}
 	return list
@@ -188,22 +188,22 @@ func (j *jobs) lease(r *run, of *job) {
 	r.lease = lease{of.inbox(), of.fence}
 }
 
-func (j *jobs) leases() []holding {
+func (j *jobs) leases() []leased {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var list []holding
+	var list []leased
 	for k, r := range j.running {
 		if r.lease != (lease{}) {
-			list = append(list, holding{r.lease, k})
+			list = append(list, leased{r.lease, k})
 		}
 	}
-	slices.SortFunc(list, func(a, b holding) int { return strings.Compare(a.MessageID, b.MessageID) })
+	slices.SortFunc(list, func(a, b leased) int { return strings.Compare(a.MessageID, b.MessageID) })
 	return list
 }
 
 // fenced tells a run that somebody else does its work, and reports whether it
 // still runs. It does not look again: whatever is owed is owed by the other.
-func (j *jobs) fenced(l holding) bool {
+func (j *jobs) fenced(l leased) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.running[l.key]

@@ -333,7 +333,7 @@ func (s *step) work(ctx context.Context) error {
 		return err
 	}
 	s.starts = true
-	return s.hold(ctx, opening.ID())
+	return s.takeLease(ctx, opening.ID())
 }
 
 func (s *step) stop(in protocol.Input) {

@@ -112,7 +112,7 @@ func (h *Host) runJob(ctx context.Context, cancel context.CancelCauseFunc, k sto
 	}
 	var res result
 	if err = errStop; !j.late && !j.untouched {
-		if err := j.hold(h.running); err != nil {
+		if err := j.takeLease(h.running); err != nil {
 			return nil, err
 		}
 		res, err = j.run(context.WithValue(ctx, jobKey{}, j))
@@ -171,7 +171,7 @@ func (h *Host) prepare(ctx context.Context, k store.Key) (*job, error) {
 	}
 	a, opening, row := h.agents[k.Owner], known.opening, &known.set.Accept[0]
 	j := &job{host: h, agent: a, key: k, phase: phaseOf(x.State), offer: a.lookup(opening.Capability()), opening: opening,
-		act: opening, input: opening.Content(), fence: row.Attempt, runs: row.Runs, held: !row.LeaseUntil.IsZero(),
+		act: opening, input: opening.Content(), fence: row.Attempt, runs: row.Runs, leased: !row.LeaseUntil.IsZero(),
 		cancelled: cancelled, late: late, untouched: cancelled && row.Attempt == 1, silent: x.State.Sent == 0}
 	var err error
 	if j.about, err = h.aboutWork(ctx, opening); err != nil {
