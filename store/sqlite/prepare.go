@@ -52,7 +52,8 @@ func (t timerRow) due() any {
 	return t.at
 }
 
-// timerOf is the next timer of an exchange.
+// timerOf is the next timer of an exchange by this program's rules: whoever changes
+// when timers are due has to write those of all live exchanges anew.
 func timerOf(x *protocol.Exchange) timerRow {
 	next, runs := x.NextAlarm()
 	if !runs {
