@@ -158,7 +158,7 @@ func TestTheTimersOfAnOlderFileRunOn(t *testing.T) {
 	path, _ := older(t, 10, fmt.Sprintf(exchange, "two", ""), fmt.Sprintf(timer, "two", "agree", 7), fmt.Sprintf(timer, "two", "reply_by", 9),
 		fmt.Sprintf(exchange, "at once", ""), fmt.Sprintf(timer, "at once", "reply_by", 6), fmt.Sprintf(timer, "at once", "lease", 6),
 		fmt.Sprintf(exchange, "later", ""), fmt.Sprintf(timer, "later", "grace", 90),
-		fmt.Sprintf(exchange, "none", ""), fmt.Sprintf(exchange, "ended", "ok"))
+		fmt.Sprintf(exchange, "none", ""), fmt.Sprintf(exchange, "ended", "ok"), fmt.Sprintf(timer, "ended", "reply_by", 5))
 	s, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
