@@ -35,9 +35,9 @@ type Mail struct {
 	// says, so nothing is sent to it. Task and Mailbox count when the envelope opens
 	// an exchange; afterwards that stays what it is.
 	Mailbox bool
-	// New: who brings the envelope has just given its conversation and its
-	// idempotency key the ids that they have, so that neither is known here, and no
-	// other message has the key. The message itself may be known: that is ErrKnown
+	// New: who brings the envelope has just given its conversation the id that it
+	// has, so that it is not known here; the id may be the idempotency key too, and is
+	// then claimed by nobody. The message itself may be known: that is ErrKnown
 	// then, and nothing was done. It is remembered as Terms say, and for as long as
 	// its conversation where Retention is longer than that.
 	New bool

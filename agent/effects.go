@@ -42,11 +42,12 @@ const reasonOutcomeUnknown = "outcome-unknown"
 
 // checkEffect looks the key of an opening act or an award up in the ledger. A
 // key that is new is claimed for this exchange; one that was used is answered
-// without doing anything again. A key that a carrier has just made is in no other
-// message, so it is not in the ledger: the exchange itself says what came of it.
+// without doing anything again. A conversation's own id that a carrier has just made
+// is the key of no other message yet, so it is not claimed: the exchange itself says
+// what came of it.
 func (s *step) checkEffect(ctx context.Context, e *envelope.Envelope) (error, error) {
 	award := s.awarded(e)
-	if e.IdempotencyKey() == "" || s.mail.New || !award && (s.x.Version > 0 || e.Act() != envelope.Request && e.Act() != envelope.Propose) {
+	if e.IdempotencyKey() == "" || s.mail.New && e.IdempotencyKey() == e.Conversation() || !award && (s.x.Version > 0 || e.Act() != envelope.Request && e.Act() != envelope.Propose) {
 		return nil, nil
 	}
 	verdict, err := s.claim(ctx, e, award)
@@ -88,7 +89,7 @@ func (s *step) claim(ctx context.Context, e *envelope.Envelope, award bool) (err
 		k.Capability = s.x.State.Capability
 	}
 	print := s.host.fingerprint(what)
-	known, err := s.host.store.Effect(ctx, k)
+	known, err := s.begun(ctx, k)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		s.set.Claim = append(s.set.Claim, store.Effect{EffectKey: k, Fingerprint: print, Conversation: e.Conversation(),
@@ -104,6 +105,43 @@ func (s *step) claim(ctx context.Context, e *envelope.Envelope, award bool) (err
 			Pointer: "/idempotency_key", RetryAfter: protocol.CancelWindow}, nil
 	}
 	return nil, s.recall(ctx, known)
+}
+
+// begun is the effect that was begun under a key, or store.ErrNotFound. Of a key that
+// a carrier made the ledger knows nothing: it is the id of its conversation, which its
+// sender was told and may give again.
+func (s *step) begun(ctx context.Context, k store.EffectKey) (store.Effect, error) {
+	known, err := s.host.store.Effect(ctx, k)
+	if !errors.Is(err, store.ErrNotFound) || k.Key == s.x.Conversation {
+		return known, err
+	}
+	first, err := s.host.store.Exchange(ctx, store.Key{Owner: k.Recipient, Conversation: k.Key, Peer: k.Sender})
+	if err != nil {
+		return known, err
+	}
+	if x := first.State; x.Opening == "" || x.Role != protocol.Participant || x.Protocol == protocol.ContractNetV1 || x.Capability != k.Capability {
+		return known, store.ErrNotFound
+	}
+	opening, err := s.host.openingOf(ctx, first)
+	if err != nil {
+		return known, err
+	}
+	kept := !first.State.Done() || conclusive(first.State)
+	if !kept {
+		if kept, err = s.host.unrepeatable(ctx, first.Key); err != nil {
+			return known, err
+		}
+	}
+	if !kept || opening.IdempotencyKey() != k.Key {
+		return known, store.ErrNotFound
+	}
+	known = store.Effect{EffectKey: k, Fingerprint: s.host.fingerprint(opening.Content()), Conversation: first.Conversation, Status: store.Begun,
+		At: first.OpenedAt, ExpiresAt: s.now.Add(s.host.cfg.Terms.Effect)}
+	if first.State.Done() {
+		known.Status = store.Ended
+		s.set.Effects = append(s.set.Effects, known) // from now on there are two that have the key
+	}
+	return known, nil
 }
 
 // recall makes this exchange end as the one that had the effect did. It takes

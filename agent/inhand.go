@@ -63,10 +63,10 @@ func (s *step) ledger(ctx context.Context, k store.EffectKey) (store.Effect, err
 	switch {
 	case s.known == nil:
 		return s.host.store.Effect(ctx, k)
-	case s.known.mail.New:
-		return store.Effect{}, store.ErrNotFound
 	case len(s.known.set.Claim) == 1 && s.known.set.Claim[0].EffectKey == k:
 		return s.known.set.Claim[0], nil
+	case s.known.mail.New:
+		return store.Effect{}, store.ErrNotFound
 	}
 	return s.host.store.Effect(ctx, k)
 }

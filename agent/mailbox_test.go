@@ -421,10 +421,22 @@ func TestAMessageThatIsSaidToOpenANewConversationIsKnownAfterwards(t *testing.T)
 		if err != nil || !row.ExpiresAt.IsZero() || row.Conversation != header.ConversationID || row.Status != store.Settled || runs != 1 {
 			t.Errorf("after %d runs its row is %+v, %v", runs, row, err)
 		}
-		// Nobody else has its key, so there is nothing to look up under it.
-		ledger := store.EffectKey{Recipient: b.who.URI(), Sender: uri("planner"), Capability: header.Capability, Key: header.IdempotencyKey}
-		if known, err := b.host.Store().Effect(t.Context(), ledger); header.IdempotencyKey == "" || !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("the ledger has %+v, %v", known, err)
+		// A key of its own is in the ledger, but not the id of the conversation.
+		entered := func(h envelope.Header) error {
+			_, err := b.host.Store().Effect(t.Context(), store.EffectKey{Recipient: b.who.URI(), Sender: uri("planner"), Capability: h.Capability, Key: h.IdempotencyKey})
+			return err
+		}
+		if err := entered(header); header.IdempotencyKey == header.ConversationID || err != nil {
+			t.Errorf("under %s is %v", header.IdempotencyKey, err)
+		}
+		header.MessageID, header.ConversationID = fresh(), fresh()
+		header.IdempotencyKey = header.ConversationID
+		if _, err := accept(header); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := entered(header); !errors.Is(err, store.ErrNotFound) || runs != 2 {
+			t.Errorf("after %d runs, under the conversation's id is %v", runs, err)
 		}
 	})
 }
