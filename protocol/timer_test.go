@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -126,4 +127,52 @@ func mustLookup(t *testing.T, name string) *Protocol {
 		t.Fatal(err)
 	}
 	return p
+}
+
+func TestTheNextAlarmIsTheEarliestTimerThatRuns(t *testing.T) {
+	first, second := noon.Add(time.Second), noon.Add(time.Second+1)
+	for _, c := range []struct {
+		state          State
+		agreeBy, reply time.Time
+		want           Alarm // none if its timer is ""
+	}{
+		{"received", first, second, Alarm{TimerAgree, first}},
+		{"received", second, first, Alarm{TimerReplyBy, first}},
+		{"received", first, first, Alarm{TimerAgree, first}},
+		{"received", time.Time{}, second, Alarm{TimerReplyBy, second}},
+		{"agreed", first, second, Alarm{TimerReplyBy, second}},
+		{"agreed", first, time.Time{}, Alarm{}},
+		{"done:ok", first, second, Alarm{}},
+	} {
+		x := opened(RequestV1, Participant)
+		x.State, x.AgreeBy, x.ReplyBy = c.state, c.agreeBy, c.reply
+		if got, runs := x.NextAlarm(); got != c.want || runs != (c.want.Timer != "") {
+			t.Errorf("%s, to agree by %v and reply by %v: %+v, %v, want %+v", c.state, c.agreeBy, c.reply, got, runs, c.want)
+		}
+	}
+}
+
+// A store tells of the next timer only, so one that left itself behind would keep the
+// others from firing for ever.
+func TestAnAlarmThatHasFiredIsNotTheNextOne(t *testing.T) {
+	for _, p := range All() {
+		for _, role := range []Role{Initiator, Participant} {
+			for state := range p.Table(role).next {
+				x := opened(p.Name, role)
+				x.State, x.Opening = state, "opening"
+				x.AgreeBy, x.CancelBy, x.AckBy, x.LeaseBy, x.ReplyBy = noon, noon.Add(1), noon.Add(2), noon.Add(3), noon.Add(4)
+				next, runs := x.NextAlarm()
+				if !runs {
+					continue
+				}
+				after, out, err := Advance(x, next.At, Fire(next.Timer))
+				if err != nil {
+					t.Errorf("%s %s in %s: %s: %v", p.Name, role, state, next.Timer, err)
+				}
+				if again, _ := after.NextAlarm(); again == next && !slices.ContainsFunc(out, func(o Output) bool { return o.Do == Utter || o.Do == Decide }) {
+					t.Errorf("%s %s in %s: %s is still the next one, and nothing follows from it: %+v", p.Name, role, state, next.Timer, out)
+				}
+			}
+		}
+	}
 }
