@@ -148,6 +148,25 @@ func TestOneKeyHasOneEffect(t *testing.T) {
 	})
 }
 
+func TestTheIDOfAConversationIsNoKeyOfWhatHasAnotherOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs atomic.Int32
+		planner, _, b := pair(t, nil, answers(func(context.Context, Seat) (Booking, error) {
+			return Booking{Reference: "R" + string('0'+runs.Add(1))}, nil
+		}))
+		first := ask(t, planner, "flights", book, seat, agent.Key("k1"))
+		if _, err := first.wait(); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := agent.Ask(t.Context(), planner, "flights", book, seat, agent.Key(first.id)); err != nil || out.Reference != "R2" || runs.Load() != 2 {
+			t.Errorf("under the id of that conversation: %v, %v after %d runs", out, err, runs.Load())
+		}
+		if got := b.Counts()["effect.recalled"]; got != 0 {
+			t.Errorf("recalled %d, want 0", got)
+		}
+	})
+}
+
 func TestSendersDoNotShareKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
