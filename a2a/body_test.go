@@ -36,6 +36,9 @@ func TestABodyThatSaysItIsTooLargeIsRefusedUnread(t *testing.T) {
 		if resp.StatusCode != http.StatusRequestEntityTooLarge || !resp.Close || !strings.Contains(string(body), string(wire.InvalidRequest)) {
 			t.Errorf("%s: %d, close %v, %s", path, resp.StatusCode, resp.Close, body)
 		}
+		if path != "/" && !strings.Contains(string(body), `"code":413,`) {
+			t.Errorf("%s: the body names another status than its answer: %s", path, body)
+		}
 		if d := after.TotalAlloc - before.TotalAlloc; d > 4<<20 {
 			t.Errorf("%s: %d bytes were allocated", path, d)
 		}

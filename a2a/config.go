@@ -109,7 +109,8 @@ type Config struct {
 	Extensions []wire.AgentExtension
 	// NoStreams serves no streams, such as behind a proxy that holds answers back
 	// until they are whole. A task that is read then shows all that was made, each
-	// time, and not the last of it. Default: false, they are served.
+	// time, and not the last of it: once that is more than a client's MaxResponse,
+	// the client does not learn what came of it. Default: false, they are served.
 	NoStreams bool
 	// NoPush serves no webhooks. Default: false, they are served.
 	NoPush bool

@@ -25,7 +25,7 @@ func (v *visit) failAs(status int, e *wire.Error) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", wire.FormatRetryAfter(e.RetryAfter))
 	}
-	v.w.send(status, v.binding.mediaType(), v.binding.failure(e))
+	v.w.send(status, v.binding.mediaType(), v.binding.failure(status, e))
 }
 
 // told is what the client is told of an error.

@@ -36,7 +36,8 @@ type reader struct {
 	// pollFailures counts the polls in a row that failed: they do not wait for the
 	// next one's time.
 	pollFailures int
-	// page is how many tasks a poll asks for at once.
+	// page is how many tasks a poll asks for at once; zero: it reads each by itself,
+	// since a list has one that is too large and no stream tells it.
 	page int
 }
 
@@ -60,7 +61,7 @@ type watch struct {
 	failures int
 	again    time.Time
 	// large: a snapshot of it does not fit into an answer, so that it is read by a
-	// stream, however others are.
+	// stream, however others are; where there are no streams, seldom.
 	large bool
 	// due: the next poll reads it too, though a stream does.
 	due bool

@@ -27,6 +27,9 @@ func (r *reader) round(ctx context.Context, k *acquaintance, now time.Time) time
 		case w.stop != nil && !w.due:
 			continue
 		case w.stop != nil:
+		case !streams && w.large && now.Before(w.again):
+			next = sooner(next, w.again)
+			continue
 		case streams && (w.large || r.streams < r.peer.cfg.Streams) && !now.Before(w.again):
 			r.begin(ctx, k, w)
 			continue
@@ -146,9 +149,9 @@ func (r *reader) poll(ctx context.Context, k *acquaintance, list []*watch) error
 	var errs []error
 	for _, w := range list {
 		r.mu.Lock()
-		never := w.seen.IsZero()
+		alone := w.seen.IsZero() || r.page == 0
 		r.mu.Unlock()
-		if never || k.foreign() {
+		if alone || k.foreign() {
 			errs = append(errs, r.get(ctx, k, w))
 			continue
 		}
@@ -169,6 +172,9 @@ func (r *reader) get(ctx context.Context, k *acquaintance, w *watch) error {
 	task, err := k.client.GetTask(ctx, call, &wire.GetTaskRequest{ID: w.task})
 	if errors.Is(err, errTooLarge) {
 		r.enlarge(w)
+		if !k.card.Capabilities.Streaming {
+			r.putOff(w)
+		}
 	}
 	if err != nil {
 		return err
@@ -184,6 +190,14 @@ func (r *reader) enlarge(list ...*watch) {
 		w.large = true
 		preset(&w.after, fromStart)
 	}
+}
+
+// putOff puts off an exchange that cannot be read, longer each time.
+func (r *reader) putOff(w *watch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.failures++
+	w.again = r.host.Now().Add(r.backoff(w.failures))
 }
 
 // overlap is how far a poll reaches back behind the one before it: what was
@@ -222,8 +236,12 @@ func (r *reader) list(ctx context.Context, k *acquaintance, owner string, list [
 			r.mu.Lock()
 			r.page = max(1, page/4)
 			r.mu.Unlock()
-		case errors.Is(err, errTooLarge): // which of them it is shows when they are read
+		case errors.Is(err, errTooLarge) && k.card.Capabilities.Streaming: // which of them it is shows when they are read
 			r.enlarge(list...)
+		case errors.Is(err, errTooLarge): // the one that is must not hide the others
+			r.mu.Lock()
+			r.page = 0
+			r.mu.Unlock()
 		}
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ type service struct {
 	log *slog.Logger
 	// direct is Config.Direct, nil if there is none.
 	direct func(contract string) bool
-	// whole: a snapshot shows all that was made, since no stream tells it.
+	// whole: a task that is read shows all that was made, since no stream tells it.
 	whole bool
 	// down is closed when the host stops, closed when the server is; nil without
 	// one.

@@ -111,7 +111,7 @@ func (s *sse) event(id, name string, data []byte) error {
 
 // fault ends the stream with what went wrong.
 func (s *sse) fault(b binding, e *wire.Error) {
-	_ = s.event("", b.faultEvent(), b.failure(e))
+	_ = s.event("", b.faultEvent(), b.failure(b.status(e), e))
 }
 
 // write sends a piece at once; says tells an event from a comment. After the

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -130,4 +131,10 @@ func ExampleVerifyCard() {
 	// Output:
 	// EdDSA 2026 <nil>
 	// agent card has no valid signature by a known key
+}
+
+func ExampleEncodeStatusAs() {
+	body := wire.EncodeStatusAs(http.StatusRequestEntityTooLarge, wire.Errorf(wire.InvalidRequest, "the body is too large"))
+	fmt.Println(string(body[:63]))
+	// Output: {"error":{"code":413,"status":"INVALID_ARGUMENT","message":"the
 }

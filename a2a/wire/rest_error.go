@@ -11,10 +11,18 @@ import (
 // a fixed text.
 func EncodeStatus(err error) (code int, body []byte) {
 	e := Public(err)
+	code = e.Kind.HTTPStatus()
+	return code, EncodeStatusAs(code, e)
+}
+
+// EncodeStatusAs is the body of EncodeStatus for an answer whose HTTP status says
+// more than the error's own, such as 413: the body names the same one.
+func EncodeStatusAs(code int, err error) []byte {
+	e := Public(err)
 	s, _ := e.Kind.status()
 	c := codec{writing: true, out: []byte(`{"error":`)}
-	c.write(&restError{code: s.http, status: s.grpc, message: e.text(), details: e.details()})
-	return s.http, append(c.out, '}')
+	c.write(&restError{code: code, status: s.grpc, message: e.text(), details: e.details()})
+	return append(c.out, '}')
 }
 
 // DecodeStatus reads an HTTP+JSON answer with an error. It never fails: what

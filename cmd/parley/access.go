@@ -16,21 +16,23 @@ import (
 // access are the flags of a verb that calls an agent by its URL.
 type access struct {
 	bearerEnv, keyEnv, keyHeader string
-	origins                      []string
+	origins, extensions          []string
 	timeout                      time.Duration
 }
 
 // accessHelp is what the help of every verb says that calls an agent.
 const accessHelp = `The agent's card is read first. An agent of Parley must have signed it. Nothing
 but the interfaces on the URL's own origin is called, unless --origin allows
-another one. Credentials come from environment variables, so that neither the
-shell's history nor a list of processes shows them.`
+another one. An agent that requires an extension is called if --extension names
+it. Credentials come from environment variables, so that neither the shell's
+history nor a list of processes shows them.`
 
 func accessFlags(c *cobra.Command, a *access) {
 	c.Flags().StringVar(&a.bearerEnv, "bearer-env", "", "the environment variable with a bearer token")
 	c.Flags().StringVar(&a.keyEnv, "api-key-env", "", "the environment variable with an API key")
 	c.Flags().StringVar(&a.keyHeader, "api-key-header", "X-API-Key", "the header that the API key goes into")
 	c.Flags().StringSliceVar(&a.origins, "origin", nil, "an origin, such as https://api.example, that the agent's interfaces may be on beside the URL's own")
+	c.Flags().StringSliceVar(&a.extensions, "extension", nil, "the URI of an extension to activate, such as one that the agent requires")
 	c.Flags().DurationVar(&a.timeout, "timeout", 30*time.Second, "wait this long in all")
 }
 
@@ -40,7 +42,7 @@ func (a access) config() (a2a.DialConfig, error) {
 	if a.timeout <= 0 {
 		return cfg, &usageError{fmt.Errorf("timeout %s: want more than 0", a.timeout)}
 	}
-	cfg.Client.Timeout = a.timeout
+	cfg.Client.Timeout, cfg.Client.Extensions = a.timeout, a.extensions
 	switch {
 	case a.bearerEnv != "" && a.keyEnv != "":
 		return cfg, &usageError{errors.New("--bearer-env and --api-key-env: one of them is enough")}

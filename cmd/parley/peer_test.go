@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-agents/parley/a2a"
 	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/store/sqlite"
 )
@@ -86,6 +88,20 @@ func TestACardWhoseInterfacesAreElsewhereIsUsedOnlyIfThatIsAllowed(t *testing.T)
 	}
 	if got := runCommand(t, "", "send", elsewhere.URL, "hi", "--origin", url); got.code != exitOK {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnAgentThatRequiresAnExtensionIsCalledByWhoeverNamesIt(t *testing.T) {
+	url := serveDesk(t, func(cfg *a2a.Config, _ *agent.Host) {
+		cfg.Extensions = []wire.AgentExtension{{URI: "urn:needed", Required: true}}
+	})
+	for _, verb := range [][]string{{"peer", "card", url}, {"send", url, "hi"}, {"send", "--stream", url, "hi"}} {
+		if got := runCommand(t, "", verb...); got.code != exitViolation || !strings.Contains(got.stderr, "urn:needed") {
+			t.Errorf("%v: %+v", verb, got)
+		}
+		if got := runCommand(t, "", append(verb, "--extension", "urn:other,urn:needed")...); got.code != exitOK || got.stdout == "" {
+			t.Errorf("%v with the extension: %+v", verb, got)
+		}
 	}
 }
 

@@ -3,7 +3,7 @@
 // from the id of the message, as the kit's scenarios want it. It is built on what
 // every user of Parley has.
 //
-//	go run ./a2a/internal/sut [-addr host:port] [-db file] [-offers all|least] [-ids fresh|kept]
+//	go run ./a2a/internal/sut [-addr host:port] [-db file] [-offers all|least|strict] [-ids fresh|kept]
 //
 // It prints "listening on URL" when it does, and ends at an interrupt.
 package main
@@ -98,10 +98,10 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	return serve(ctx, ln, handler)
 }
 
-// serve serves until ctx ends.
 // required is an extension that the kit looks for and does not activate.
 const required = "urn:a2a:tck:required-extension"
 
+// serve serves until ctx ends.
 func serve(ctx context.Context, ln net.Listener, handler http.Handler) error {
 	web := &http.Server{Handler: handler}
 	ended := make(chan error, 1)
