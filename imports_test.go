@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"internal/mutant":     {},
 	"internal/measure":    {"agent", "envelope", "protocol", "store", "store/memory", "store/sqlite"},
 	"envelope":            {"internal/strictjson"},
-	"protocol":            {"envelope"},
+	"protocol":            {"envelope", "internal/strictjson"},
 	"protocol/explore":    {"protocol", "envelope"},
 	"guard/schema":        {"internal/strictjson"},
 	"guard":               {"envelope", "protocol", "guard/schema", "internal/strictjson", "internal/mutant"},

@@ -39,19 +39,19 @@ func ParseDigest(s string) (Digest, error) {
 
 // digesting is what a digest is over, under construction. It is made of the members that came, in canonical order, never
 // of a header written anew.
-type digesting object
+type digesting strictjson.Builder
 
-func newDigesting(room []byte) digesting { return digesting(object(room).open()) }
+func newDigesting(room []byte) digesting { return digesting(strictjson.Builder(room).Open()) }
 
 func (d digesting) add(m strictjson.Member) digesting {
 	switch m.Name {
 	case "attempt", "auth", "trace", "signatures", "content", "salt":
 		return d
 	}
-	return digesting(object(d).raw(m.Name, m.Value))
+	return digesting(strictjson.Builder(d).Raw(m.Name, m.Value))
 }
 
-func (d digesting) sum() Digest { return sha256.Sum256(object(d).shut()) }
+func (d digesting) sum() Digest { return sha256.Sum256(strictjson.Builder(d).Shut()) }
 
 // Header returns a deep copy of every member but the content. An absent protocol reads as [DefaultProtocol].
 func (e *Envelope) Header() Header { return e.header.clone() }

@@ -157,8 +157,7 @@ func (v Value) Tree() any {
 	}
 }
 
-// AppendString writes a text that passed the checks, with the escapes that RFC 8785 section 3.2.2.2 asks for, of which
-// the checks leave these five.
+// AppendString writes a text with the escapes that RFC 8785 section 3.2.2.2 asks for. What is no UTF-8 stays as it is.
 func AppendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	run := 0
@@ -167,20 +166,25 @@ func AppendString(out []byte, s string) []byte {
 		if c >= ' ' && c != '"' && c != '\\' {
 			continue
 		}
-		escaped := c
-		switch c {
-		case '\t':
-			escaped = 't'
-		case '\n':
-			escaped = 'n'
-		case '\r':
-			escaped = 'r'
-		case '"', '\\':
-		default:
-			continue
-		}
-		out = append(append(out, s[run:i]...), '\\', escaped)
+		out = append(append(out, s[run:i]...), '\\')
 		run = i + 1
+		switch c {
+		case '\b':
+			out = append(out, 'b')
+		case '\t':
+			out = append(out, 't')
+		case '\n':
+			out = append(out, 'n')
+		case '\f':
+			out = append(out, 'f')
+		case '\r':
+			out = append(out, 'r')
+		case '"', '\\':
+			out = append(out, c)
+		default:
+			const hex = "0123456789abcdef"
+			out = append(out, 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
 	}
 	return append(append(out, s[run:]...), '"')
 }

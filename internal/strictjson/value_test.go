@@ -120,3 +120,16 @@ func TestANameIsComparedWithAllThatCameBefore(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryTextIsReadBackAsItWasWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, read := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.Map(rapid.IntRange(0, 0x7f), func(n int) rune { return rune(n) }))).Draw(t, "text"), ""
+		written := AppendString([]byte("before"), text)
+		if err := json.Unmarshal(written[len("before"):], &read); err != nil || read != text {
+			t.Fatalf("%q is written %s and read %q, %v", text, written, read, err)
+		}
+	})
+	if got := string(AppendString(nil, "\x00\b\t\n\v\f\r\x1f\"\\/<\x7f")); got != `"\u0000\b\t\n\u000b\f\r\u001f\"\\/<`+"\x7f\"" {
+		t.Errorf("got %s", got)
+	}
+}
