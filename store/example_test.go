@@ -87,6 +87,15 @@ func ExampleOutbox_Compare() {
 	// -1
 }
 
+// The timer stands at a whole millisecond, never before it is due.
+func ExampleExchange_NextTimer() {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	x := store.Exchange{State: protocol.Exchange{Protocol: protocol.RequestV1, Role: protocol.Participant, State: "agreed", ReplyBy: noon.Add(time.Nanosecond)}}
+	next := x.NextTimer()
+	fmt.Println(next.Name, next.At.Sub(noon))
+	// Output: reply-by 1ms
+}
+
 func ExampleRankOf() {
 	for _, priority := range []string{"high", "", "urgent"} {
 		fmt.Println(store.RankOf(priority))

@@ -218,13 +218,25 @@ type Timer struct {
 	At   time.Time
 }
 
+// NextTimer is what Due lists of the exchange: its State.NextAlarm, zero if none runs, at a
+// whole millisecond, not before it is due, since a timer that fires before its time is
+// ignored. It follows from this program's rules: whoever changes when timers are due has to
+// write all live exchanges anew.
+func (x *Exchange) NextTimer() Timer {
+	next, runs := x.State.NextAlarm()
+	if !runs {
+		return Timer{}
+	}
+	return Timer{x.Key, next.Timer, time.UnixMilli(next.At.Add(time.Millisecond - 1).UnixMilli()).UTC()}
+}
+
 // WriteSet is one step. Every part is optional.
 type WriteSet struct {
 	// Exchanges are written if the stored version of each equals its Version, 0
 	// meaning that it must not exist; the stored version is then one higher.
-	// The timer of each is then its State.NextAlarm(). None may stand here twice. Most steps move one exchange; what concerns all members
-	// of a conversation at once, such as opening or fencing a gather, moves
-	// them together.
+	// The timer of each is then its NextTimer. None may stand here twice. Most steps
+	// move one exchange; what concerns all members of a conversation at once, such
+	// as opening or fencing a gather, moves them together.
 	Exchanges []Exchange
 	// Entries are appended to the log of their conversation. The engine fills
 	// Index, contiguous from 1 per owner and conversation, and Hash.

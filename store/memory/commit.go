@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
@@ -100,12 +99,7 @@ func (t *tables) putExchange(x store.Exchange) error {
 	if !found {
 		place = t.next()
 	}
-	var timer store.Timer
-	if next, runs := x.State.NextAlarm(); runs {
-		// Rounded up: a timer that fires before its time is ignored.
-		timer = store.Timer{Key: x.Key, Name: next.Timer, At: clock(next.At.Add(time.Millisecond - 1))}
-	}
-	t.putTimer(x.Key, timer)
+	t.putTimer(x.Key, x.NextTimer())
 	t.regroup(old.Exchange, x)
 	t.rebox(old.Exchange, x)
 	x.Version++

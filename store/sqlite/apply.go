@@ -132,7 +132,7 @@ func (w *writer) moveExchange(ctx context.Context, x *exchangeRow) (written bool
 	case !known || before.Version != x.version || before.Correlation != now.Correlation || before.Parent != now.Parent ||
 		before.Task != now.Task || before.Mailbox != now.Mailbox || !before.OpenedAt.Equal(now.OpenedAt):
 		return exec(ctx, w.stmt.updateExchange, x.values...)
-	case before.State.Done() || now.State.Done() || !before.EndedAt.Equal(now.EndedAt) || timerOf(&before.State) != x.timer:
+	case before.State.Done() || now.State.Done() || !before.EndedAt.Equal(now.EndedAt) || before.NextTimer() != x.timer:
 		return w.stmt.turnExchange.exec(ctx, x.values[:turnValues]...)
 	}
 	return w.stmt.moveExchange.exec(ctx, x.values[:moveValues]...)

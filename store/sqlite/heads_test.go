@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
-	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
 
@@ -53,47 +51,6 @@ func TestALogThatWasRemovedStartsAnew(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-func TestAStepLeavesAloneWhatStays(t *testing.T) {
-	s := openTemp(t)
-	err := s.write(t.Context(), func(ctx context.Context, w *writer) error {
-		run(t, w, "CREATE TABLE touched (name TEXT, step INTEGER)")
-		for _, column := range []string{"correlation", "outcome", "due_ms"} {
-			run(t, w, fmt.Sprintf("CREATE TRIGGER touch_%s AFTER UPDATE OF %[1]s ON exchange BEGIN INSERT INTO touched VALUES ('%[1]s', OLD.version); END", column))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := store.Exchange{Key: store.Key{Owner: "agent://local/a", Conversation: "c", Peer: "agent://local/b"},
-		State: protocol.Exchange{Protocol: protocol.RequestV1, Role: protocol.Participant, State: "agreed"}}
-	for _, step := range []struct {
-		what string
-		move func()
-		want string
-	}{
-		{"opening", func() { x.State.ReplyBy = time.UnixMilli(500) }, ""},
-		{"a step", func() { x.State.Received++ }, ""},
-		{"a later timer", func() { x.State.ReplyBy = time.UnixMilli(900) }, "due_ms outcome"},
-		{"another correlation", func() { x.Correlation = "d" }, "correlation due_ms outcome"},
-		{"the end", func() { x.State.State, x.EndedAt = "done:ok", time.UnixMilli(700) }, "due_ms outcome"},
-	} {
-		step.move()
-		if err := s.Commit(t.Context(), store.WriteSet{Exchanges: []store.Exchange{x}}); err != nil {
-			t.Fatalf("%s: %v", step.what, err)
-		}
-		x.Version++
-		due, err := s.Due(t.Context(), []string{x.Owner}, time.UnixMilli(1000), 9)
-		if err != nil || len(due.Timers) == 1 == x.State.Done() || len(due.Timers) == 1 && !due.Timers[0].At.Equal(x.State.ReplyBy) {
-			t.Errorf("%s: %+v is due, %v", step.what, due.Timers, err)
-		}
-		// Not by the writer, which would then look anew.
-		if got := answer(t, s.pool, fmt.Sprint("SELECT ifnull(group_concat(name, ' ' ORDER BY name), '') FROM touched WHERE step = ", x.Version-1)); got != step.want {
-			t.Errorf("%s touched %q, want %q", step.what, got, step.want)
 		}
 	}
 }

@@ -2,9 +2,7 @@ package sqlite
 
 import (
 	"fmt"
-	"time"
 
-	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 )
 
@@ -26,7 +24,7 @@ type exchangeRow struct {
 	store.Key
 	kept    *store.Exchange // as it is read afterwards
 	version int64
-	timer   timerRow
+	timer   store.Timer
 	// values begin with those that every step writes or is found by, and go on with
 	// those of its end and its timer.
 	values []any
@@ -37,31 +35,6 @@ const (
 	moveValues = 10
 	turnValues = 14
 )
-
-// timerRow is the next timer of an exchange.
-type timerRow struct {
-	name protocol.Timer // "" if none runs
-	at   int64          // Unix milliseconds
-}
-
-// due is what stands for the time, nil if no timer runs.
-func (t timerRow) due() any {
-	if t.name == "" {
-		return nil
-	}
-	return t.at
-}
-
-// timerOf is the next timer of an exchange by this program's rules: whoever changes
-// when timers are due has to write those of all live exchanges anew.
-func timerOf(x *protocol.Exchange) timerRow {
-	next, runs := x.NextAlarm()
-	if !runs {
-		return timerRow{}
-	}
-	// Rounded up: a timer that fires before its time is ignored.
-	return timerRow{next.Timer, next.At.Add(time.Millisecond - 1).UnixMilli()}
-}
 
 // entryRow is what a log entry writes, but for its place in the log.
 type entryRow struct {
@@ -103,7 +76,7 @@ func prepare(set store.WriteSet) (*prepared, error) {
 }
 
 func prepareExchange(x *store.Exchange) (*exchangeRow, error) {
-	row := &exchangeRow{Key: x.Key, version: x.Version, kept: readBack(x), timer: timerOf(&x.State)}
+	row := &exchangeRow{Key: x.Key, version: x.Version, kept: readBack(x), timer: x.NextTimer()}
 	body, err := x.State.AppendJSON(make([]byte, 0, usualState))
 	if err != nil {
 		return row, fmt.Errorf("%s: %w", row, err)
@@ -111,7 +84,7 @@ func prepareExchange(x *store.Exchange) (*exchangeRow, error) {
 	row.values = []any{
 		x.State.Protocol, string(x.State.Role), string(x.State.State), string(body), x.Final, x.MovedAt.UnixMilli(),
 		x.Owner, x.Conversation, x.Peer, x.Version,
-		string(x.State.Outcome()), millis(x.EndedAt), string(row.timer.name), row.timer.due(),
+		string(x.State.Outcome()), millis(x.EndedAt), string(row.timer.Name), millis(row.timer.At),
 		x.Correlation, x.Parent.Conversation, x.Parent.Peer, millis(x.OpenedAt), x.Task, x.Mailbox,
 	}
 	return row, nil
