@@ -46,8 +46,9 @@ const reasonOutcomeUnknown = "outcome-unknown"
 // is the key of no other message yet, so it is not claimed: the exchange itself says
 // what came of it.
 func (s *step) checkEffect(ctx context.Context, e *envelope.Envelope) (error, error) {
-	award := s.awarded(e)
-	if e.IdempotencyKey() == "" || s.mail.New && e.IdempotencyKey() == e.Conversation() || !award && (s.x.Version > 0 || e.Act() != envelope.Request && e.Act() != envelope.Propose) {
+	award, key := s.awarded(e), e.IdempotencyKey()
+	opens := s.x.Version == 0 && (e.Act() == envelope.Request || e.Act() == envelope.Propose)
+	if made := s.mail.New && key == e.Conversation(); key == "" || made || !award && !opens {
 		return nil, nil
 	}
 	verdict, err := s.claim(ctx, e, award)
@@ -126,13 +127,12 @@ func (s *step) begun(ctx context.Context, k store.EffectKey) (store.Effect, erro
 	if err != nil {
 		return known, err
 	}
-	kept := !first.State.Done() || conclusive(first.State)
-	if !kept {
-		if kept, err = s.host.unrepeatable(ctx, first.Key); err != nil {
-			return known, err
-		}
+	if opening.IdempotencyKey() != k.Key {
+		return known, store.ErrNotFound
 	}
-	if !kept || opening.IdempotencyKey() != k.Key {
+	if kept, err := s.host.keeps(ctx, &first); err != nil {
+		return known, err
+	} else if !kept {
 		return known, store.ErrNotFound
 	}
 	known = store.Effect{EffectKey: k, Fingerprint: s.host.fingerprint(opening.Content()), Conversation: first.Conversation, Status: store.Begun,
@@ -193,11 +193,9 @@ func (s *step) settleEffect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the effect ledger: %w", err)
 	}
-	kept := conclusive(s.x.State)
-	if !kept {
-		if kept, err = s.host.unrepeatable(ctx, s.x.Key); err != nil {
-			return err
-		}
+	kept, err := s.host.keeps(ctx, &s.x)
+	if err != nil {
+		return err
 	}
 	if !kept {
 		s.set.Release = append(s.set.Release, k)
@@ -206,6 +204,15 @@ func (s *step) settleEffect(ctx context.Context) error {
 	known.Status = store.Ended
 	s.set.Effects = append(s.set.Effects, known)
 	return nil
+}
+
+// keeps reports whether the key of an exchange is taken: as long as that goes on, and
+// afterwards unless whoever asks again may have the work done anew.
+func (h *Host) keeps(ctx context.Context, x *store.Exchange) (bool, error) {
+	if !x.State.Done() || conclusive(x.State) {
+		return true, nil
+	}
+	return h.unrepeatable(ctx, x.Key)
 }
 
 // conclusive reports whether the outcome of an exchange answers whoever asks

@@ -60,13 +60,13 @@ func (s *step) inbox(ctx context.Context, k store.InboxKey) (store.Inbox, error)
 
 // ledger is the effect that is claimed under a key.
 func (s *step) ledger(ctx context.Context, k store.EffectKey) (store.Effect, error) {
-	switch {
-	case s.known == nil:
-		return s.host.store.Effect(ctx, k)
-	case len(s.known.set.Claim) == 1 && s.known.set.Claim[0].EffectKey == k:
-		return s.known.set.Claim[0], nil
-	case s.known.mail.New:
-		return store.Effect{}, store.ErrNotFound
+	if known := s.known; known != nil {
+		if len(known.set.Claim) == 1 && known.set.Claim[0].EffectKey == k {
+			return known.set.Claim[0], nil
+		}
+		if known.mail.New { // then it claimed all that there is
+			return store.Effect{}, store.ErrNotFound
+		}
 	}
 	return s.host.store.Effect(ctx, k)
 }
