@@ -17,7 +17,7 @@ func (s *service) GetTask(ctx context.Context, c wire.Call, r *wire.GetTaskReque
 		return nil, err
 	}
 	s.heard(ctx, x)
-	return s.snapshotNow(ctx, x, shown{history: r.HistoryLength, artifacts: true, whole: true, reader: x.Peer, parley: speaksParley(c)})
+	return s.snapshotNow(ctx, x, shown{history: r.HistoryLength, artifacts: true, whole: s.noStreams, reader: x.Peer, parley: speaksParley(c)})
 }
 
 // SubscribeToTask implements wire.Service. The stream of a task that has ended is

@@ -46,7 +46,7 @@ func (s *service) outcome(ctx context.Context, r *wire.SendMessageRequest, t tak
 	if err != nil {
 		return nil, err
 	}
-	task, err := s.snapshot(ctx, t.x, asked, shown{history: r.Configuration.HistoryLength, artifacts: true, whole: !t.parley, reader: t.x.Peer, parley: t.parley})
+	task, err := s.snapshot(ctx, t.x, asked, shown{history: r.Configuration.HistoryLength, artifacts: true, whole: s.noStreams && !t.parley, reader: t.x.Peer, parley: t.parley})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (s *service) CancelTask(ctx context.Context, c wire.Call, r *wire.CancelTas
 	if now := stateOf(x, nil); now == wire.Completed || now == wire.Rejected {
 		return nil, errTooLate
 	}
-	return s.snapshot(ctx, x, asked, shown{artifacts: true, whole: true, reader: x.Peer})
+	return s.snapshot(ctx, x, asked, shown{artifacts: true, whole: s.noStreams, reader: x.Peer})
 }
 
 // cancelEnvelope takes a cancel whose header is in the request's metadata. A

@@ -49,7 +49,7 @@ func (s *service) ListTasks(ctx context.Context, c wire.Call, r *wire.ListTasksR
 		return nil, err
 	}
 	page := &wire.ListTasksResponse{Tasks: []wire.Task{}, PageSize: size, TotalSize: total}
-	o := shown{history: r.HistoryLength, artifacts: r.IncludeArtifacts, whole: true, reader: peer, parley: speaksParley(c)}
+	o := shown{history: r.HistoryLength, artifacts: r.IncludeArtifacts, whole: s.noStreams, reader: peer, parley: speaksParley(c)}
 	full := 0
 	for i, x := range found {
 		if i == size || full >= maxPageBytes {

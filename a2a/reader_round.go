@@ -121,8 +121,7 @@ func (r *reader) begin(ctx context.Context, k *acquaintance, w *watch) {
 		if moved {
 			w.failures = 0
 		} else {
-			w.failures++
-			w.again = r.host.Now().Add(r.backoff(w.failures))
+			r.putOff(w)
 		}
 		if e, ok := errors.AsType[*wire.Error](err); ok {
 			w.again = later(w.again, r.host.Now().Add(e.RetryAfter))
@@ -173,7 +172,9 @@ func (r *reader) get(ctx context.Context, k *acquaintance, w *watch) error {
 	if errors.Is(err, errTooLarge) {
 		r.enlarge(w)
 		if !k.card.Capabilities.Streaming {
+			r.mu.Lock()
 			r.putOff(w)
+			r.mu.Unlock()
 		}
 	}
 	if err != nil {
@@ -192,10 +193,9 @@ func (r *reader) enlarge(list ...*watch) {
 	}
 }
 
-// putOff puts off an exchange that cannot be read, longer each time.
+// putOff puts off an exchange of which nothing could be read, longer each time. It is
+// called under the lock.
 func (r *reader) putOff(w *watch) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	w.failures++
 	w.again = r.host.Now().Add(r.backoff(w.failures))
 }

@@ -25,7 +25,7 @@ func NewServer(h *agent.Host, cfg Config) (*Server, error) {
 			return nil, fmt.Errorf("making an A2A server: %w", err)
 		}
 		s := newService(h, uri)
-		s.read, s.show, s.direct, s.log, s.whole = cfg.Read, cfg.Show, cfg.Direct, cfg.Log, cfg.NoStreams
+		s.read, s.show, s.direct, s.log, s.noStreams = cfg.Read, cfg.Show, cfg.Direct, cfg.Log, cfg.NoStreams
 		s.pushes = push.serve(uri, s.find, s.happening)
 		services = append(services, s)
 		agents = append(agents, &served{name: at.Name, uri: uri, service: s,

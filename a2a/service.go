@@ -24,8 +24,8 @@ type service struct {
 	log *slog.Logger
 	// direct is Config.Direct, nil if there is none.
 	direct func(contract string) bool
-	// whole: a task that is read shows all that was made, since no stream tells it.
-	whole bool
+	// noStreams is Config.NoStreams.
+	noStreams bool
 	// down is closed when the host stops, closed when the server is; nil without
 	// one.
 	down, closed <-chan struct{}

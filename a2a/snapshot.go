@@ -19,7 +19,7 @@ type shown struct {
 	// history is how many messages at most, the last ones; nil all.
 	history   *int
 	artifacts bool
-	// whole: all artifacts, where no stream tells them.
+	// whole: all artifacts, to who reads the task where no stream tells them.
 	whole bool
 	// reader is the agent that has proved to be reading, "" if none has: acts come
 	// with a token for it, if parley.
@@ -48,7 +48,6 @@ func (s *service) snapshot(ctx context.Context, x store.Exchange, asked []store.
 func (s *service) picture(ctx context.Context, x store.Exchange, asked []store.Exchange, o shown, f *fold, t *track) (*wire.Task, error) {
 	status := wire.TaskStatus{State: f.told, Timestamp: moved(x, asked)}
 	task := &wire.Task{ID: x.Task, ContextID: x.Correlation}
-	whole := s.whole && o.whole
 	t.look(asked)
 	for {
 		e, ok, err := t.next(ctx)
@@ -72,12 +71,12 @@ func (s *service) picture(ctx context.Context, x store.Exchange, asked []store.E
 		}
 		if said.artifact != nil && o.artifacts {
 			task.Artifacts = append(task.Artifacts, *said.artifact)
-			if len(task.Artifacts) == 2*maxArtifacts && !whole {
+			if len(task.Artifacts) == 2*maxArtifacts && !o.whole {
 				task.Artifacts = append([]wire.Artifact(nil), task.Artifacts[maxArtifacts:]...)
 			}
 		}
 	}
-	if !whole {
+	if !o.whole {
 		task.Artifacts = task.Artifacts[max(0, len(task.Artifacts)-maxArtifacts):]
 	}
 	task.Status = status
