@@ -73,11 +73,18 @@ func first(act envelope.Performative, what loss) func(*envelope.Envelope) loss {
 func lossyPair(t *testing.T, there, back func(*envelope.Envelope) loss, flights *agent.Agent) (*agent.Agent, *lossy, *agent.Host, *agent.Host) {
 	t.Helper()
 	planner := agent.New("planner")
-	a, b := begin(t, nil, nil, planner), begin(t, nil, nil, flights)
+	out, a, b := losing(t, there, back, planner, flights)
+	return planner, out, a, b
+}
+
+// losing is two agents whose links lose things.
+func losing(t *testing.T, there, back func(*envelope.Envelope) loss, x, y *agent.Agent) (*lossy, *agent.Host, *agent.Host) {
+	t.Helper()
+	a, b := begin(t, nil, nil, x), begin(t, nil, nil, y)
 	out := &lossy{lose: there}
 	a.Connect(agent.PeerHost(b).Through(func(next agent.Transport) agent.Transport { out.Transport = next; return out }))
 	b.Connect(agent.PeerHost(a).Through(func(next agent.Transport) agent.Transport { return &lossy{Transport: next, lose: back} }))
-	return planner, out, a, b
+	return out, a, b
 }
 
 func none(*envelope.Envelope) loss { return nothing }
