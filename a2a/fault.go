@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/store"
 )
 
 // fail answers with an error. What is not a *wire.Error stays in the log, under
@@ -28,13 +29,18 @@ func (v *visit) failAs(status int, e *wire.Error) {
 	v.w.send(status, v.binding.mediaType(), v.binding.failure(status, e))
 }
 
-// told is what the client is told of an error.
+// told is what the client is told of an error. The operator is told what is no fault of
+// the client's.
 func (v *visit) told(err error) *wire.Error {
-	if e, ok := errors.AsType[*wire.Error](err); ok {
+	e, known := errors.AsType[*wire.Error](err)
+	if known && !errors.Is(err, store.ErrFull) {
 		return e
 	}
 	if v.r.Context().Err() == nil {
 		v.cfg.Log.ErrorContext(v.r.Context(), "request failed", "request", v.id, "error", err)
+	}
+	if known {
+		return e
 	}
 	return v.incident()
 }

@@ -3,6 +3,7 @@ package a2a
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 
@@ -141,7 +142,7 @@ func refused(err error) error {
 	case errors.Is(err, agent.ErrUnknownPeer):
 		return &wire.Error{Kind: wire.InvalidParams, Field: "message.metadata", Message: "the envelope is for another agent"}
 	case errors.Is(err, store.ErrFull):
-		return wire.Errorf(wire.Unavailable, "the agent cannot keep anything more now")
+		return fmt.Errorf("%w: %w", wire.Errorf(wire.Unavailable, "the agent cannot keep anything more now"), err)
 	}
 	if told, ok := errors.AsType[*agent.Decision](err); ok && told.Code == envelope.CodeCapacity {
 		return wire.Errorf(wire.Overloaded, "the task takes no more messages")

@@ -80,7 +80,8 @@ func (d *desk) begin(on agent.Config) {
 		on.Drain = -1
 	}
 	cfg := d.cfg
-	cfg.BaseURL, cfg.Log, cfg.Authenticate, cfg.Rate = "http://flights.example", on.Log, []Authenticator{byName{}}, -1
+	preset(&cfg.Log, on.Log)
+	cfg.BaseURL, cfg.Authenticate, cfg.Rate = "http://flights.example", []Authenticator{byName{}}, -1
 	d.serving = &serving{Host: agent.NewHost(on, agent.New("flights", d.opts...))}
 	var err error
 	serve := func() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -272,13 +273,17 @@ func TestAStoreThatIsFullIsNoFaultOfTheClients(t *testing.T) {
 	bindings(t, func(t *testing.T, binding string) {
 		synctest.Test(t, func(t *testing.T) {
 			st := &fullStore{Store: memory.New()}
-			d := newDesk(t, agent.Config{Store: st}, Config{}, echoes(), answers(booked))
+			var log bytes.Buffer
+			d := newDesk(t, agent.Config{Store: st}, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, echoes(), answers(booked))
 			c := d.as(planner, binding)
 			st.full.Store(true)
 			_, err := c.tries(carrying(t, c.opens(book, envelope.Request), seat))
 			is(t, err, wire.Unavailable, "")
 			_, err = c.tries(uttering("m", "hello"))
 			is(t, err, wire.Unavailable, "")
+			if n := strings.Count(log.String(), store.ErrFull.Error()); n != 2 || strings.Contains(err.Error(), store.ErrFull.Error()) {
+				t.Errorf("the operator is told %q, the client %v", &log, err)
+			}
 			st.full.Store(false)
 			c.sends(uttering("m", "hello"))
 			if n := len(c.exchanges()); n != 1 {
