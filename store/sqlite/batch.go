@@ -21,7 +21,7 @@ const (
 
 // turns is how often those who may be about to come back get their turn on the
 // processor before a transaction begins: long enough for a short piece of work, and
-// about a microsecond if there is nobody.
+// next to nothing if there is nobody.
 const turns = 8
 
 // errSpoilt says that a job which did not fit had already written something,
