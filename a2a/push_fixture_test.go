@@ -75,7 +75,12 @@ func (s *pushStage) start() {
 func (s *pushStage) Now() time.Time { return time.Now() }
 
 func (s *pushStage) At(at time.Time, f func()) func() {
-	timer := time.AfterFunc(time.Until(at), f)
+	wait := time.Until(at)
+	if wait <= 0 { // as the host's clock
+		go f()
+		return func() {}
+	}
+	timer := time.AfterFunc(wait, f)
 	return func() { timer.Stop() }
 }
 

@@ -14,8 +14,20 @@ import (
 // at waits until d has passed on the test's clock and everything that was due
 // has been done.
 func at(d time.Duration) {
-	<-time.After(d)
+	<-elapsed(d)
 	synctest.Wait()
+}
+
+// elapsed is closed when d has passed. What has passed already needs no timer;
+// see the system's clock for why that matters in a bubble.
+func elapsed(d time.Duration) <-chan struct{} {
+	over := make(chan struct{})
+	if d <= 0 {
+		close(over)
+	} else {
+		time.AfterFunc(d, func() { close(over) })
+	}
+	return over
 }
 
 // state is the state of the owner's only exchange in the conversation.

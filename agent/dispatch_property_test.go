@@ -70,7 +70,7 @@ func TestNothingThatWasAcceptedIsLost(t *testing.T) {
 				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 				}
 				select {
-				case <-time.After(d):
+				case <-elapsed(d):
 				case <-ctx.Done():
 				}
 				now.Add(-1)
@@ -113,14 +113,15 @@ func TestNothingThatWasAcceptedIsLost(t *testing.T) {
 			b := up()
 			results := make(chan error, all)
 			for i, p := range plans {
-				time.AfterFunc(time.Duration(p.after)*time.Millisecond, func() {
+				go func() {
+					<-elapsed(time.Duration(p.after) * time.Millisecond)
 					flight := fmt.Sprintf("AY%d", i)
 					out, err := agent.Ask(t.Context(), planner, "flights", book, Seat{flight}, agent.Within(5*time.Minute), agent.Priority(p.priority))
 					if err == nil && out.Reference != flight {
 						err = fmt.Errorf("%s came to %s", flight, out.Reference)
 					}
 					results <- err
-				})
+				}()
 			}
 			for _, o := range outages {
 				at(time.Duration(o.after) * time.Millisecond)

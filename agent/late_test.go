@@ -90,7 +90,12 @@ type ahead struct{ by time.Duration }
 func (c ahead) Now() time.Time { return time.Now().Add(c.by) }
 
 func (c ahead) At(t time.Time, f func()) func() {
-	timer := time.AfterFunc(time.Until(t.Add(-c.by)), f)
+	wait := time.Until(t.Add(-c.by))
+	if wait <= 0 { // as the system's clock
+		go f()
+		return func() {}
+	}
+	timer := time.AfterFunc(wait, f)
 	return func() { timer.Stop() }
 }
 

@@ -70,7 +70,7 @@ func abstains(context.Context) (Price, error) {
 func after[T any](d time.Duration, fn func(context.Context) (T, error)) func(context.Context) (T, error) {
 	return func(ctx context.Context) (T, error) {
 		select {
-		case <-time.After(d):
+		case <-elapsed(d):
 			return fn(ctx)
 		case <-ctx.Done():
 			var none T
