@@ -157,6 +157,7 @@ func TestTheTimersOfAnOlderFileRunOn(t *testing.T) {
 	const timer = "INSERT INTO timer (owner, conversation, peer, name, at_ms) VALUES ('a', '%s', 'b', '%s', %d)"
 	path, _ := older(t, 10, fmt.Sprintf(exchange, "two", ""), fmt.Sprintf(timer, "two", "agree", 7), fmt.Sprintf(timer, "two", "reply_by", 9),
 		fmt.Sprintf(exchange, "at once", ""), fmt.Sprintf(timer, "at once", "reply_by", 6), fmt.Sprintf(timer, "at once", "lease", 6),
+		fmt.Sprintf(exchange, "other order", ""), fmt.Sprintf(timer, "other order", "agree", 95), fmt.Sprintf(timer, "other order", "reply_by", 8),
 		fmt.Sprintf(exchange, "later", ""), fmt.Sprintf(timer, "later", "grace", 90),
 		fmt.Sprintf(exchange, "none", ""), fmt.Sprintf(exchange, "ended", "ok"), fmt.Sprintf(timer, "ended", "reply_by", 5))
 	s, err := Open(t.Context(), path)
@@ -169,12 +170,12 @@ func TestTheTimersOfAnOlderFileRunOn(t *testing.T) {
 		return store.Key{Owner: "a", Conversation: conversation, Peer: "b"}
 	}
 	want := store.Due{Next: time.UnixMilli(90).UTC(), Timers: []store.Timer{{Key: key("at once"), Name: "lease", At: time.UnixMilli(6).UTC()},
-		{Key: key("two"), Name: "agree", At: time.UnixMilli(7).UTC()}}}
+		{Key: key("two"), Name: "agree", At: time.UnixMilli(7).UTC()}, {Key: key("other order"), Name: "reply_by", At: time.UnixMilli(8).UTC()}}}
 	if err != nil || !reflect.DeepEqual(due, want) {
 		t.Errorf("got %+v, %v, want %+v", due, err, want)
 	}
 	live, err := s.Exchanges(t.Context(), "a", "")
-	if err != nil || len(live) != 4 || live[0].Conversation != "two" || live[3].Conversation != "none" {
+	if err != nil || len(live) != 5 || live[0].Conversation != "two" || live[4].Conversation != "none" {
 		t.Errorf("got %+v, %v", live, err)
 	}
 }
