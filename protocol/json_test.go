@@ -78,3 +78,40 @@ func TestWhatAnExchangeHoldsIsReadBackAsWhatEncodingJSONWrites(t *testing.T) {
 		})
 	})
 }
+
+// What a store cannot read back it must not take, and what it can it must not refuse.
+func TestATimeOfAnExchangeIsWrittenInUTCIfItHasJSON(t *testing.T) {
+	west := time.FixedZone("", -2*60*60)
+	for _, c := range []struct {
+		at  time.Time
+		has bool
+	}{
+		{time.Date(-1, 12, 31, 23, 59, 59, 0, time.UTC), false},
+		{time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), true},
+		{time.Date(-1, 12, 31, 22, 0, 0, 0, west), true},
+		{time.Date(2026, 3, 1, 12, 0, 0, 5, west), true},
+		{time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC), true},
+		{time.Date(9999, 12, 31, 22, 0, 0, 0, west), false},
+	} {
+		var list [5]Exchange
+		list[0].ReplyBy, list[1].AgreeBy, list[2].CancelBy, list[3].LeaseBy, list[4].AckBy = c.at, c.at, c.at, c.at, c.at
+		for _, x := range list {
+			text, err := x.AppendJSON(nil)
+			if (err == nil) != c.has {
+				t.Errorf("%v: %v", c.at, err)
+			}
+			if agrees(t, x); err != nil {
+				continue
+			}
+			var read Exchange
+			if err := json.Unmarshal(text, &read); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			for _, at := range []time.Time{read.ReplyBy, read.AgreeBy, read.CancelBy, read.LeaseBy, read.AckBy} {
+				if !at.IsZero() && (!at.Equal(c.at) || at.Location() != time.UTC) {
+					t.Errorf("%v is read back as %v", c.at, at)
+				}
+			}
+		}
+	}
+}
