@@ -151,7 +151,7 @@ func TestACancelThatOvertakesItsRequestKeepsTheRequestFromRunning(t *testing.T) 
 		planner, link, a, b := lossyPair(t, only(envelope.Request, theMessage), none, flights)
 		ctx, cancel := context.WithCancel(t.Context())
 		q := askIn(ctx, t, planner, "flights", book, seat)
-		at(time.Second)
+		at(10 * time.Millisecond) // not so often that the receiver is left alone
 		if len(link.seen) == 0 {
 			t.Fatal("the request was never tried")
 		}
