@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,8 @@ import (
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard"
+	"github.com/parley-agents/parley/protocol"
+	"github.com/parley-agents/parley/store/memory"
 )
 
 func TestADuplicateOfARequestBeingWorkedOnIsToldSoAndTheExchangeGoesOn(t *testing.T) {
@@ -163,6 +166,43 @@ func TestTheIDOfAConversationIsNoKeyOfWhatHasAnotherOne(t *testing.T) {
 		}
 		if got := b.Counts()["effect.recalled"]; got != 0 {
 			t.Errorf("recalled %d, want 0", got)
+		}
+	})
+}
+
+// A carrier's key is not in the ledger, so the exchange that has it says what it is of.
+func TestAKeyThatACarrierMadeIsOfOneCapability(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := map[string]int{}
+		does := func(name string) func(context.Context, Seat) (Booking, error) {
+			return func(context.Context, Seat) (Booking, error) { runs[name]++; return Booking{Reference: name}, nil }
+		}
+		rebook := protocol.Request[Seat, Booking]("acme.flight.rebook/v1")
+		planner, flights := agent.New("planner"), agent.New("flights", agent.Handle(book, does("book")), agent.Handle(rebook, does("rebook")))
+		agent.NewHost(agent.Config{}, planner)
+		b := begin(t, nil, memory.New(), flights)
+		made := opening(planner, flights, book.Name(), book.Protocol())
+		made.IdempotencyKey = made.ConversationID
+		for _, again := range []struct {
+			name protocol.Name
+			want map[string]int
+		}{
+			{book.Name(), map[string]int{"book": 1}},
+			{rebook.Name(), map[string]int{"book": 1, "rebook": 1}},
+			{book.Name(), map[string]int{"book": 1, "rebook": 1}},
+		} {
+			h, mail := made, agent.Mail{Caller: planner.URI(), Task: taskOf(made.ConversationID), Mailbox: true, New: len(runs) == 0}
+			if !mail.New {
+				h = opening(planner, flights, again.name, book.Protocol())
+				h.IdempotencyKey, mail.Task = made.ConversationID, taskOf(h.ConversationID)
+			}
+			if _, err := b.Accept(t.Context(), seal(t, h, seatJSON), mail); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if !maps.Equal(runs, again.want) {
+				t.Errorf("%s: ran %v, want %v", again.name, runs, again.want)
+			}
 		}
 	})
 }
