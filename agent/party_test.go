@@ -87,11 +87,11 @@ func underway[Out any](t *testing.T, verb func(opened agent.AskOption) (Out, err
 	opened := make(chan string, 1)
 	go func() {
 		defer close(a.done)
+		defer close(opened)
 		a.out, a.err = verb(agent.Opened(func(id string) { opened <- id }))
 	}()
-	select {
-	case a.id = <-opened:
-	case <-a.done:
+	if a.id = <-opened; a.id == "" {
+		<-a.done
 		t.Fatalf("it ended before it was opened: %v", a.err)
 	}
 	return a

@@ -80,6 +80,7 @@ func subscribe(ctx context.Context, t *testing.T, from *agent.Agent, enough func
 	opts = append(opts, agent.Opened(func(id string) { opened <- id }))
 	go func() {
 		defer close(l.done)
+		defer close(opened)
 		for tick, err := range agent.Subscribe(ctx, from, "source", ticks, piano, opts...) {
 			if err != nil {
 				l.err = err
@@ -94,9 +95,8 @@ func subscribe(ctx context.Context, t *testing.T, from *agent.Agent, enough func
 			}
 		}
 	}()
-	select {
-	case l.id = <-opened:
-	case <-l.done:
+	if l.id = <-opened; l.id == "" {
+		<-l.done
 		t.Fatalf("the subscription ended before it was opened: %v", l.err)
 	}
 	return l

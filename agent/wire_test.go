@@ -212,18 +212,9 @@ func ask[In, Out any](t *testing.T, from *agent.Agent, to string, c protocol.Con
 
 func askIn[In, Out any](ctx context.Context, t *testing.T, from *agent.Agent, to string, c protocol.Contract[In, Out], in In, opts ...agent.AskOption) *asking[Out] {
 	t.Helper()
-	a := &asking[Out]{done: make(chan struct{})}
-	opened := make(chan string, 1)
-	go func() {
-		defer close(a.done)
-		a.out, a.err = agent.Ask(ctx, from, to, c, in, append(opts, agent.Opened(func(id string) { opened <- id }))...)
-	}()
-	select {
-	case a.id = <-opened:
-	case <-a.done:
-		t.Fatalf("Ask ended before it was opened: %v", a.err)
-	}
-	return a
+	return underway(t, func(opened agent.AskOption) (Out, error) {
+		return agent.Ask(ctx, from, to, c, in, append(opts, opened)...)
+	})
 }
 
 // wait returns how the question ended.
