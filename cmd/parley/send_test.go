@@ -186,6 +186,8 @@ func TestMistakesInWhatIsSentAreFoundBeforeAnythingIsCalled(t *testing.T) {
 	for _, args := range [][]string{
 		{"send"}, {"send", "http://127.0.0.1:1"}, {"send", "http://127.0.0.1:1", "a", "b"}, {"send", "http://127.0.0.1:1", "a", "--data", "{}"},
 		{"send", "http://127.0.0.1:1", "--data", "{"}, {"send", "http://127.0.0.1:1", "a", "--timeout", "0s"},
+		{"send", "localhost:1", "a"}, {"send", "ftp://127.0.0.1:1", "a"}, {"send", "", "a"}, {"send", "http://127.0.0.1:x", "a"},
+		{"send", "http://127.0.0.1:1", "a", "--origin", "api.example"}, {"peer", "card", "localhost"},
 		{"peer", "card"}, {"peer", "card", "http://127.0.0.1:1", "--timeout", "-1s"}, {"peer", "unpin"}, {"peer", "unpin", "Not~A~Name"}, {"peer", "unpin", ""},
 	} {
 		if got := runCommand(t, "", args...); got.code != exitUsage || got.stdout != "" {
