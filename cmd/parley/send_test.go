@@ -141,6 +141,7 @@ func TestSendEndsWithTheCodeOfWhatItCameTo(t *testing.T) {
 		"an agent that never answers": {"/message:send", hang, "hi --timeout 50ms --message-id m7", exitTimeout, "no answer within 50ms: with --message-id m7"},
 		"a card that never comes":     {"/.well-known/agent-card.json", hang, "hi --timeout 50ms", exitTimeout, "50ms"},
 		"no card":                     {"/.well-known/agent-card.json", says(404, ""), "hi", exitNotFound, "404"},
+		"a card that was taken away":  {"/.well-known/agent-card.json", says(410, ""), "hi", exitNotFound, "410"},
 		"a card for those it knows":   {"/.well-known/agent-card.json", says(401, ""), "hi", exitDenied, "401"},
 		"a card another time":         {"/.well-known/agent-card.json", says(503, ""), "hi", exitUnreachable, "503"},
 		"a card somewhere else":       {"/.well-known/agent-card.json", says(302, ""), "hi", exitViolation, "302"},
