@@ -11,6 +11,7 @@ import (
 	"github.com/parley-agents/parley"
 	"github.com/parley-agents/parley/a2a"
 	"github.com/parley-agents/parley/agent"
+	"github.com/parley-agents/parley/store"
 )
 
 // porter answers with a greeting.
@@ -71,6 +72,26 @@ func TestAListOfPeersThatCannotBeReadIsToldAtTheStart(t *testing.T) {
 		t.Setenv("PARLEY_PEERS", list)
 		if _, err := parley.Start(t.Context(), agent.New("visitor")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", list, err, want)
+		}
+	}
+}
+
+func TestWhatDoesNotStartOrServeLeavesTheStoreToTheNextHost(t *testing.T) {
+	t.Setenv("PARLEY_DB", filepath.Join(t.TempDir(), "parley.db"))
+	t.Setenv("PARLEY_PEERS", "porter=ftp://porter.example")
+	if _, err := parley.Start(t.Context(), agent.New("visitor")); err == nil || !strings.Contains(err.Error(), "ftp://porter.example") {
+		t.Errorf("it started with %v", err)
+	}
+	t.Setenv("PARLEY_PEERS", "")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for range 2 { // the second one finds what the first one left
+		err := parley.Serve(t.Context(), taken.Addr().String(), porter())
+		if err == nil || !strings.Contains(err.Error(), taken.Addr().String()) || errors.Is(err, store.ErrInUse) {
+			t.Errorf("it ended with %v, want an error that names the address", err)
 		}
 	}
 }

@@ -128,6 +128,19 @@ func newHTTPClient(cfg ClientConfig) *http.Client {
 // Close gives up the connections that no call uses.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// AddressError is an address that is none of an agent.
+type AddressError struct {
+	// Address is what was given.
+	Address string
+	// Err says what is wrong with it.
+	Err error
+}
+
+func (e *AddressError) Error() string { return fmt.Sprintf("address %q: %v", e.Address, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *AddressError) Unwrap() error { return e.Err }
+
 // originOf is the origin of an address: its scheme, host and port. This machine is
 // one host, whichever of its loopback names an address has: a server that is
 // dialled as localhost knows the address of the connection.
@@ -135,9 +148,9 @@ func originOf(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("address: %w", err)
+		return "", &AddressError{address, errors.Unwrap(err)} // url.Parse names the address again
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("address %q: want http:// or https://, a host and at most a path", address)
+		return "", &AddressError{address, errors.New("want http:// or https://, a host and at most a path")}
 	}
 	port := u.Port()
 	if port == "" {

@@ -69,9 +69,9 @@ func (c DialConfig) withDefaults() DialConfig {
 
 // Dial finds the agent whose card lies under the address, such as
 // "https://hotels.example/desk". It returns when the card is read and found
-// good, or ctx ends. Errors are those of the connection, *CardError, which may wrap
-// an *OriginError or *ExtensionError, *KeyChangedError, *WrongAgentError and
-// ErrForeign.
+// good, or ctx ends. Errors are those of the connection, *AddressError, *CardError,
+// which may wrap an *OriginError or *ExtensionError, *KeyChangedError,
+// *WrongAgentError and ErrForeign.
 func Dial(ctx context.Context, url string, cfg DialConfig) (*Peer, error) {
 	p, err := newPeer(cfg.Agent, url, cfg)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,29 @@ list one a line, and anything else on one line.
 	root.AddCommand(p.versionCommand(), p.doctorCommand(), p.repairCommand(), p.schemaCommand(), p.conversationCommand(),
 		p.inboxCommand(), p.outboxCommand(), p.dlqCommand(), p.orderCommand(), p.backupCommand(), p.restoreCommand(),
 		p.sendCommand(), p.peerCommand(), p.storeCommand(), p.benchCommand(), p.traceCommand(), p.protocolCommand(), simulation())
+	sayArguments(root)
 	return root
+}
+
+// sayArguments makes every verb say which arguments it takes when it is given
+// others: cobra counts them and does not name them.
+func sayArguments(c *cobra.Command) {
+	for _, verb := range c.Commands() {
+		sayArguments(verb)
+	}
+	fits := c.Args
+	if fits == nil || c.HasSubCommands() {
+		return
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case fits(c, args) == nil:
+			return nil
+		case len(args) == 0:
+			return fmt.Errorf("no argument: want %s", c.UseLine())
+		}
+		return fmt.Errorf("arguments %s: want %s", strings.Trim(fmt.Sprintf("%q", args), "[]"), c.UseLine())
+	}
 }
 
 // group is a command that only holds verbs; alone it shows its help.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-agents/parley/a2a"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
@@ -42,7 +43,7 @@ type exitRow struct {
 func exits() []exitRow {
 	return []exitRow{
 		{exitOK, "ok", func(err error) bool { return err == nil }},
-		{exitUsage, "wrong usage", is[*usageError]},
+		{exitUsage, "wrong usage", func(err error) bool { return is[*usageError](err) || is[*a2a.AddressError](err) }},
 		{exitInterrupted, "interrupted", among(context.Canceled)},
 		{exitTimeout, "a timeout or deadline passed", func(err error) bool {
 			return among(context.DeadlineExceeded)(err) || is[*timeoutError](err)

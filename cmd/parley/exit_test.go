@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-agents/parley/a2a"
 	"github.com/parley-agents/parley/envelope"
 	"github.com/parley-agents/parley/guard/schema"
 	"github.com/parley-agents/parley/llm"
@@ -28,6 +29,7 @@ func TestExitCodes(t *testing.T) {
 		{store.ErrInUse, 1},
 		{&llm.Error{Kind: llm.ErrorBadRequest}, 1},
 		{&usageError{fs.ErrNotExist}, 2},
+		{&a2a.AddressError{Err: errors.New("no host")}, 2},
 		{store.ErrNotFound, 3},
 		{fs.ErrNotExist, 3},
 		{&violationError{"x"}, 4},

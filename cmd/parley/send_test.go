@@ -141,6 +141,7 @@ func TestSendEndsWithTheCodeOfWhatItCameTo(t *testing.T) {
 		"an agent that never answers": {"/message:send", hang, "hi --timeout 50ms --message-id m7", exitTimeout, "no answer within 50ms: with --message-id m7"},
 		"a card that never comes":     {"/.well-known/agent-card.json", hang, "hi --timeout 50ms", exitTimeout, "50ms"},
 		"no card":                     {"/.well-known/agent-card.json", says(404, ""), "hi", exitNotFound, "404"},
+		"a card that was taken away":  {"/.well-known/agent-card.json", says(410, ""), "hi", exitNotFound, "410"},
 		"a card for those it knows":   {"/.well-known/agent-card.json", says(401, ""), "hi", exitDenied, "401"},
 		"a card another time":         {"/.well-known/agent-card.json", says(503, ""), "hi", exitUnreachable, "503"},
 		"a card somewhere else":       {"/.well-known/agent-card.json", says(302, ""), "hi", exitViolation, "302"},
@@ -186,6 +187,8 @@ func TestMistakesInWhatIsSentAreFoundBeforeAnythingIsCalled(t *testing.T) {
 	for _, args := range [][]string{
 		{"send"}, {"send", "http://127.0.0.1:1"}, {"send", "http://127.0.0.1:1", "a", "b"}, {"send", "http://127.0.0.1:1", "a", "--data", "{}"},
 		{"send", "http://127.0.0.1:1", "--data", "{"}, {"send", "http://127.0.0.1:1", "a", "--timeout", "0s"},
+		{"send", "localhost:1", "a"}, {"send", "ftp://127.0.0.1:1", "a"}, {"send", "", "a"}, {"send", "http://127.0.0.1:x", "a"},
+		{"send", "http://127.0.0.1:1", "a", "--origin", "api.example"}, {"peer", "card", "localhost"},
 		{"peer", "card"}, {"peer", "card", "http://127.0.0.1:1", "--timeout", "-1s"}, {"peer", "unpin"}, {"peer", "unpin", "Not~A~Name"}, {"peer", "unpin", ""},
 	} {
 		if got := runCommand(t, "", args...); got.code != exitUsage || got.stdout != "" {

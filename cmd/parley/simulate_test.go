@@ -79,7 +79,7 @@ func TestMistakesAboutASimulationAreUsage(t *testing.T) {
 		"--protocol chess/v1": "request/v1",
 		"--worlds 0":          "at least 1",
 		"--only plague":       "names no accident",
-		"extra":               "unknown command",
+		"extra":               `"extra": want parley simulate`,
 	} {
 		got := runCommand(t, "", append([]string{"simulate"}, strings.Fields(args)...)...)
 		if got.code != exitUsage || !strings.Contains(got.stderr, want) {

@@ -162,7 +162,7 @@ func TestMistakesAboutMailHaveTheirExitCodes(t *testing.T) {
 		{"dlq ls --owner Not~A~Name", exitUsage, "Not~A~Name"},
 		{"command ls --owner Not~A~Name", exitUsage, "Not~A~Name"},
 		{"inbox ls -o yaml", exitUsage, "table, json or jsonl"},
-		{"inbox peek", exitUsage, "accepts 1 arg"},
+		{"inbox peek", exitUsage, "no argument: want parley inbox peek ID"},
 		{"outbox ls --status late", exitUsage, "pending, delivered, returned, dropped or dead"},
 		{"dlq show --source sea " + messageDead, exitUsage, "outbox, inbox or quarantine"},
 		{"inbox peek " + messageTwice, exitUsage, "stands in 2 places"},
