@@ -327,3 +327,28 @@ func TestAServerThatSaysNothingIsNotWaitedForForEver(t *testing.T) {
 		}
 	})
 }
+
+func TestThatAWebhookIsGoneIsBelievedOnlyOfAnAnswer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rpc, rest string
+		good      bool
+	}{
+		"nothing more":       {`{"jsonrpc":"2.0","id":"1","result":{}}`, `{}`, true},
+		"null":               {`{"jsonrpc":"2.0","id":"1","result":null}`, `null`, true},
+		"a page":             {`<html>`, `<html>`, false},
+		"half an answer":     {`{"jsonrpc":"2.0","id":"1","res`, `{`, false},
+		"another's":          {`{"jsonrpc":"2.0","id":"2","result":{}}`, `[`, false},
+		"an error of a kind": {`{"jsonrpc":"2.0","id":"1","result":{},"Error":1}`, ` `, true},
+	} {
+		w := newWires()
+		for binding, c := range w.clients(t, &scripted{}, ClientConfig{}) {
+			w.spoil(func(*http.Request, string, func() *http.Response) (*http.Response, error) {
+				return canned(200, nil, map[string]string{wire.JSONRPC: tt.rpc, wire.HTTPJSON: tt.rest}[binding]), nil
+			})
+			err := c.DeletePushConfig(t.Context(), wire.Call{}, &wire.PushConfigRequest{TaskID: "t1", ID: "c1"})
+			if e, ok := errors.AsType[*wire.Error](err); tt.good != (err == nil) || err != nil && (!ok || e.Kind != wire.InvalidAgentResponse) {
+				t.Errorf("%s, %s: %v", name, binding, err)
+			}
+		}
+	}
+}
