@@ -163,11 +163,19 @@ func (c *Client) done(id string, data []byte) bool {
 func late(resp *http.Response, err error) error {
 	e, ok := errors.AsType[*wire.Error](err)
 	if !ok || e.RetryAfter != 0 {
-		return err
+		return believed(err)
 	}
 	now, noDate := http.ParseTime(resp.Header.Get("Date"))
 	if value := resp.Header.Get("Retry-After"); noDate == nil || !strings.Contains(value, ":") {
-		e.RetryAfter = min(wire.ParseRetryAfter(value, now), maxRetryAfter)
+		e.RetryAfter = wire.ParseRetryAfter(value, now)
+	}
+	return believed(err)
+}
+
+// believed is an error of the server as far as the server is believed.
+func believed(err error) error {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		e.RetryAfter = min(e.RetryAfter, maxRetryAfter)
 	}
 	return err
 }

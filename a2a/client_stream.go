@@ -51,7 +51,7 @@ func (c *Client) follow(s *connection, last *string, yield func(wire.Event, erro
 		}
 		event := wire.Event{ID: e.id}
 		if err := c.readEvent(s.id, e.data, &event.Response); err != nil {
-			return false, err
+			return false, believed(err)
 		}
 		if s.task == "" {
 			s.task = taskOf(event.Response)

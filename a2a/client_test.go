@@ -352,3 +352,20 @@ func TestThatAWebhookIsGoneIsBelievedOnlyOfAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestNoServerIsBelievedToWantALongerWaitThanAnHourHoweverItSaysSo(t *testing.T) {
+	told := &wire.Error{Kind: wire.Unavailable, Message: "later", RetryAfter: 1000 * time.Hour}
+	serve := func(context.Context, wire.Call) (events, error) {
+		return func(yield func(wire.Event, error) bool) { yield(wire.Event{}, told) }, nil
+	}
+	for binding, c := range newWires().clients(t, &scripted{stream: serve, send: func(context.Context, *wire.SendMessageRequest) (*wire.SendMessageResponse, error) {
+		return nil, told
+	}}, ClientConfig{}) {
+		_, sent := c.SendMessage(t.Context(), wire.Call{}, aRequest())
+		for _, err := range []error{sent, drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t1"}))} {
+			if e, ok := errors.AsType[*wire.Error](err); !ok || e.RetryAfter != time.Hour {
+				t.Errorf("%s: %v, again after %v", binding, err, e)
+			}
+		}
+	}
+}
