@@ -14,12 +14,14 @@ import (
 	"github.com/parley-agents/parley/a2a/wire"
 )
 
-// stream calls an operation that answers with a stream.
-func (c *Client) stream(ctx context.Context, call wire.Call, m wire.Method, tenant string, o wire.Object) (iter.Seq2[wire.Event, error], error) {
+// stream calls an operation that answers with a stream. Its events are of the task,
+// or all of one if that is "".
+func (c *Client) stream(ctx context.Context, call wire.Call, m wire.Method, tenant, task string, o wire.Object) (iter.Seq2[wire.Event, error], error) {
 	s, err := c.open(ctx, call, m, o)
 	if err != nil {
 		return nil, err
 	}
+	s.task = task
 	return func(yield func(wire.Event, error) bool) {
 		for {
 			more, err := c.follow(s, &call.LastEventID, yield)
@@ -53,8 +55,11 @@ func (c *Client) follow(s *connection, last *string, yield func(wire.Event, erro
 		if err := c.readEvent(s.id, e.data, &event.Response); err != nil {
 			return false, believed(err)
 		}
-		if s.task == "" {
-			s.task = taskOf(event.Response)
+		switch task := taskOf(event.Response); {
+		case s.task == "":
+			s.task = task
+		case task != "" && task != s.task:
+			return false, errOtherTask
 		}
 		if e.id != "" {
 			*last, more = e.id, true

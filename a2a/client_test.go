@@ -369,3 +369,43 @@ func TestNoServerIsBelievedToWantALongerWaitThanAnHourHoweverItSaysSo(t *testing
 		}
 	}
 }
+
+func TestWhatIsOfAnotherTaskIsNoAnswer(t *testing.T) {
+	other := func(ctx context.Context, _ *wire.GetTaskRequest) (*wire.Task, error) { return aTask("t2"), nil }
+	serve := func(context.Context, wire.Call) (events, error) {
+		return func(yield func(wire.Event, error) bool) {
+			_ = yield(wire.Event{Response: wire.StreamResponse{Task: aTask("t1")}}, nil) &&
+				yield(wire.Event{Response: wire.StreamResponse{StatusUpdate: &wire.StatusUpdate{TaskID: "t2", Status: wire.TaskStatus{State: wire.Completed}}}}, nil)
+		}, nil
+	}
+	for binding, c := range newWires().clients(t, &scripted{get: other, stream: serve}, ClientConfig{}) {
+		_, got := c.GetTask(t.Context(), wire.Call{}, &wire.GetTaskRequest{ID: "t1"})
+		sent, err := c.SendStreamingMessage(t.Context(), wire.Call{}, aRequest())
+		for what, err := range map[string]error{
+			"a task":                       got,
+			"a stream":                     drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t1"})),
+			"a stream of another":          drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t3"})),
+			"what becomes of what is sent": drained(sent, err),
+		} {
+			if e, ok := errors.AsType[*wire.Error](err); !ok || e.Kind != wire.InvalidAgentResponse {
+				t.Errorf("%s, %s: %v", binding, what, err)
+			}
+		}
+	}
+}
+
+func TestACancelThatIsAnsweredWithAnotherTaskIsNotDone(t *testing.T) {
+	w := newWires()
+	for binding, c := range w.clients(t, &scripted{}, ClientConfig{}) {
+		w.spoil(func(_ *http.Request, _ string, done func() *http.Response) (*http.Response, error) {
+			resp := done()
+			body, err := io.ReadAll(resp.Body)
+			resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(body), `"t1"`, `"t2"`, 1)))
+			return resp, err
+		})
+		_, err := c.CancelTask(t.Context(), wire.Call{}, &wire.CancelTaskRequest{ID: "t1"})
+		if e, ok := errors.AsType[*wire.Error](err); !ok || e.Kind != wire.InvalidAgentResponse {
+			t.Errorf("%s: %v", binding, err)
+		}
+	}
+}
