@@ -28,7 +28,7 @@ func (c *Client) stream(ctx context.Context, call wire.Call, m wire.Method, tena
 			if s.close(); err == nil {
 				return
 			}
-			// A connection that brought nothing would do so again.
+			// A connection that brought nothing new would do so again.
 			if !more || s.task == "" || ctx.Err() != nil {
 				yield(wire.Event{}, err)
 				return
@@ -62,7 +62,7 @@ func (c *Client) follow(s *connection, last *string, yield func(wire.Event, erro
 			return false, errOtherTask
 		}
 		if e.id != "" {
-			*last, more = e.id, true
+			*last, more = e.id, more || e.id != *last
 		}
 		if !yield(event, nil) {
 			return false, nil

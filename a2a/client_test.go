@@ -409,3 +409,26 @@ func TestACancelThatIsAnsweredWithAnotherTaskIsNotDone(t *testing.T) {
 		}
 	}
 }
+
+func TestAConnectionThatTellsNothingNewIsNotFollowedByAnother(t *testing.T) {
+	w := newWires()
+	for binding, c := range w.clients(t, &scripted{stream: func(context.Context, wire.Call) (events, error) {
+		return func(yield func(wire.Event, error) bool) {
+			yield(wire.Event{ID: "7", Response: wire.StreamResponse{Task: aTask("t1")}}, nil)
+		}, nil
+	}}, ClientConfig{}) {
+		tries := 0
+		w.spoil(func(_ *http.Request, _ string, done func() *http.Response) (*http.Response, error) {
+			if tries++; tries > 5 {
+				return nil, errRefused
+			}
+			resp := done()
+			body, err := io.ReadAll(resp.Body)
+			resp.Body = &breaking{io.NopCloser(strings.NewReader(string(body))), len(body)}
+			return resp, err
+		})
+		if err := drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t1"})); !errors.Is(err, io.ErrUnexpectedEOF) || tries != 2 {
+			t.Errorf("%s: after %d requests it ended in %v", binding, tries, err)
+		}
+	}
+}
