@@ -113,3 +113,10 @@ func TestAMethodThatNobodyKnowsIsRefusedAsTheProtocolHasIt(t *testing.T) {
 		}
 	}
 }
+
+func TestAQueryThatCannotBeReadIsNotReadInPart(t *testing.T) {
+	s := newSite(t, Config{}, &scripted{called: func(m wire.Method, _ wire.Call, _ wire.Object) { t.Errorf("%s was called", m) }})
+	for _, query := range []string{"contextId=a%zz", "contextId=a;status=TASK_STATE_WORKING", "%", "pageSize=1&contextId=%f"} {
+		s.ask("GET", "/tasks?"+query, "").expect(t, http.StatusBadRequest, wire.InvalidParams)
+	}
+}
