@@ -36,9 +36,10 @@ func (v *visit) told(err error) *wire.Error {
 	if known && !errors.Is(err, store.ErrFull) {
 		return e
 	}
-	if v.r.Context().Err() == nil {
-		v.cfg.Log.ErrorContext(v.r.Context(), "request failed", "request", v.id, "error", err)
+	if v.r.Context().Err() != nil { // nobody may read it, and the log has no word of it
+		return wire.Errorf(wire.Unavailable, "the call was broken off before its answer")
 	}
+	v.cfg.Log.ErrorContext(v.r.Context(), "request failed", "request", v.id, "error", err)
 	if known {
 		return e
 	}

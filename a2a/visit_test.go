@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -87,5 +88,24 @@ func TestAnErrorForTheClientReachesItWhole(t *testing.T) {
 		if e := r.expect(t, status, wire.TaskNotFound); e.Message != "no such task" || e.Field != "id" {
 			t.Errorf("got %+v", e)
 		}
+	}
+}
+
+func TestACallThatItsClientBrokeOffIsNoIncident(t *testing.T) {
+	var log bytes.Buffer
+	s := scriptedServer(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, &scripted{
+		get: func(ctx context.Context, _ *wire.GetTaskRequest) (*wire.Task, error) { return nil, context.Cause(ctx) },
+	})
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, "GET", "http://localhost/tasks/t1", nil)
+	r.Header.Set(wire.VersionHeader, wire.Version)
+	r.RemoteAddr = "127.0.0.1:1"
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	// One who only says that no more comes from it still reads.
+	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "incident") || log.Len() > 0 {
+		t.Errorf("got %d %s, and the log has %s", w.Code, w.Body, &log)
 	}
 }
