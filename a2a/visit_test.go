@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/store"
 )
 
 func TestAPanicStaysInTheLogAndTheClientHasItsIncident(t *testing.T) {
@@ -107,5 +108,19 @@ func TestACallThatItsClientBrokeOffIsNoIncident(t *testing.T) {
 	// One who only says that no more comes from it still reads.
 	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "incident") || log.Len() > 0 {
 		t.Errorf("got %d %s, and the log has %s", w.Code, w.Body, &log)
+	}
+}
+
+func TestADiskThatIsFullIsNoIncidentWhateverWasToBeWritten(t *testing.T) {
+	var log bytes.Buffer
+	s := newSite(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, &scripted{
+		get: func(context.Context, *wire.GetTaskRequest) (*wire.Task, error) {
+			return nil, fmt.Errorf("writing: %w: secret", store.ErrFull)
+		},
+	})
+	r := s.ask("GET", "/tasks/t1", "")
+	r.expect(t, http.StatusServiceUnavailable, wire.Unavailable)
+	if strings.Contains(r.body, "secret") || !strings.Contains(log.String(), "secret") {
+		t.Errorf("the client is told %s, the operator %s", r.body, &log)
 	}
 }
