@@ -61,6 +61,7 @@ func (c *Client) follow(s *connection, last *string, yield func(wire.Event, erro
 		case task != "" && task != s.task:
 			return false, errOtherTask
 		}
+		s.spoke = true
 		if e.id != "" {
 			*last, more = e.id, more || e.id != *last
 		}
@@ -68,8 +69,15 @@ func (c *Client) follow(s *connection, last *string, yield func(wire.Event, erro
 			return false, nil
 		}
 	}
+	if !s.spoke && *last == "" {
+		return false, errNothing
+	}
 	return false, nil
 }
+
+// errNothing: a stream that has just begun ended before it said what became of the
+// call.
+var errNothing = wire.Errorf(wire.InvalidAgentResponse, "the stream of events has none")
 
 func (c *Client) readEvent(id string, data []byte, into *wire.StreamResponse) error {
 	if !c.rest {
@@ -105,6 +113,8 @@ type connection struct {
 	// id is the request's; task is the one that its events are of, as soon as
 	// that is known.
 	id, task string
+	// spoke: it had an event.
+	spoke bool
 }
 
 // Read reads on, and holds the stream to saying something now and then.

@@ -432,3 +432,20 @@ func TestAConnectionThatTellsNothingNewIsNotFollowedByAnother(t *testing.T) {
 		}
 	}
 }
+
+func TestAStreamThatSaysNothingAtAllIsNoAnswer(t *testing.T) {
+	none := func(context.Context, wire.Call) (events, error) {
+		return func(func(wire.Event, error) bool) {}, nil
+	}
+	for binding, c := range newWires().clients(t, &scripted{stream: none}, ClientConfig{}) {
+		sent, err := c.SendStreamingMessage(t.Context(), wire.Call{}, aRequest())
+		for _, err := range []error{drained(sent, err), drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t1"}))} {
+			if e, ok := errors.AsType[*wire.Error](err); !ok || e.Kind != wire.InvalidAgentResponse {
+				t.Errorf("%s: %v", binding, err)
+			}
+		}
+		if err := drained(c.SubscribeToTask(t.Context(), wire.Call{LastEventID: "7"}, &wire.SubscribeRequest{ID: "t1"})); err != nil {
+			t.Errorf("%s: where nothing came since: %v", binding, err)
+		}
+	}
+}
