@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -447,5 +448,21 @@ func TestAStreamThatSaysNothingAtAllIsNoAnswer(t *testing.T) {
 		if err := drained(c.SubscribeToTask(t.Context(), wire.Call{LastEventID: "7"}, &wire.SubscribeRequest{ID: "t1"})); err != nil {
 			t.Errorf("%s: where nothing came since: %v", binding, err)
 		}
+	}
+}
+
+func TestHeadersOfMegabytesAreNoAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Large", strings.Repeat("x", 2<<20))
+		_, _ = w.Write([]byte(`{"id":"t1","status":{"state":"TASK_STATE_WORKING"}}`))
+	}))
+	defer server.Close()
+	c, err := NewClient(wire.AgentInterface{URL: server.URL, ProtocolBinding: wire.HTTPJSON, ProtocolVersion: "1.0"}, ClientConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.GetTask(t.Context(), wire.Call{}, &wire.GetTaskRequest{ID: "t1"}); err == nil {
+		t.Error("they were read")
 	}
 }
