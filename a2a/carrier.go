@@ -90,7 +90,7 @@ func (d *delivery) send(ctx context.Context) ([][]byte, error) {
 	}
 	if d.opens() {
 		if task.ID != taskOfExchange(d.exchange) {
-			if err := d.host.Assign(ctx, d.key, task.ID); err != nil {
+			if err := d.assign(ctx, task.ID); err != nil {
 				return nil, err
 			}
 		}
@@ -99,6 +99,18 @@ func (d *delivery) send(ctx context.Context) ([][]byte, error) {
 		d.stir(task.ID, false)
 	}
 	return d.replies(ctx, task)
+}
+
+// maxGiven is how many bytes a name may have that a server gives and that is kept
+// here.
+const maxGiven = 1 << 10
+
+// assign keeps what the server calls the exchange.
+func (d *delivery) assign(ctx context.Context, task string) error {
+	if len(task) > maxGiven {
+		return wire.Errorf(wire.InvalidAgentResponse, "the task's id is longer than %d bytes", maxGiven)
+	}
+	return d.host.Assign(ctx, d.key, task)
 }
 
 // hand calls the operation that the act is.

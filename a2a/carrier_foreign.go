@@ -88,7 +88,7 @@ func (d *delivery) openForeign(ctx context.Context) (replies [][]byte, err error
 		task = resp.Task
 	}
 	d.peer.contexts.put(d.Correlation(), task.ContextID)
-	if err := d.host.Assign(ctx, d.key, task.ID); err != nil {
+	if err := d.assign(ctx, task.ID); err != nil {
 		return nil, err
 	}
 	d.watch(d.key, d.Correlation(), task.ID)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -535,4 +536,41 @@ func TestReadingAForeignTaskTwiceGivesTheSameEnvelopes(t *testing.T) {
 
 func sealed(h envelope.Header, content string) (*envelope.Envelope, error) {
 	return envelope.Seal(h, []byte(content))
+}
+
+func TestANameOfMegabytesThatAServerGivesIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s, st := newWires(), newElsewhere(), memory.New()
+		_, planner := foreignlyOn(t, w, s, st, w.dialling(DialConfig{}))
+		long := "task-" + strings.Repeat("x", 1<<20)
+		w.spoil(func(_ *http.Request, body string, done func() *http.Response) (*http.Response, error) {
+			if !strings.Contains(body, `"SendMessage"`) {
+				return nil, nil
+			}
+			resp := done()
+			answer, err := io.ReadAll(resp.Body)
+			resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(answer), `"task-1"`, `"`+long+`"`, 1)))
+			return resp, err
+		})
+		q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		for _, x := range must(st.Exchanges(t.Context(), planner.URI(), "")) {
+			if x.Task != "" && x.Task != "task-1" {
+				t.Errorf("the exchange is called by %d bytes", len(x.Task))
+			}
+		}
+		if len(s.opened) != 1 {
+			t.Errorf("it was asked %d times", len(s.opened))
+		}
+		_ = q.Cancel(t.Context())
+		var c contexts
+		c.put("a", "context-1")
+		c.put("a", long)
+		if got := c.get("a"); got != "context-1" {
+			t.Errorf("a context is called by %d bytes", len(got))
+		}
+	})
 }

@@ -120,6 +120,8 @@ func newHTTPClient(cfg ClientConfig) *http.Client {
 			MaxIdleConnsPerHost: 64,
 			IdleConnTimeout:     90 * time.Second,
 			DisableCompression:  true,
+			// As much as an agent card may have.
+			MaxResponseHeaderBytes: maxCard,
 		}
 	}
 	return &http.Client{Transport: over, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

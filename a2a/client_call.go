@@ -122,15 +122,17 @@ func readBody(body io.Reader, limit int) ([]byte, error) {
 // of interest.
 func (c *Client) read(resp *http.Response, id string, data []byte, into wire.Object) error {
 	good := resp.StatusCode/100 == 2
+	if good && into == nil {
+		if c.done(id, data) {
+			return nil
+		}
+		into = &wire.Empty{}
+	}
 	switch {
 	case resp.StatusCode/100 == 3:
 		return wire.Errorf(wire.InvalidAgentResponse, "HTTP status %d, and no redirect is followed", resp.StatusCode)
-	case good && c.rest && into == nil:
-		return nil
 	case good && c.rest:
 		return wire.DecodeResult(data, into)
-	case good && into == nil && bare(data):
-		return nil
 	case good:
 		return late(resp, wire.DecodeAnswer(data, id, into))
 	}
@@ -143,11 +145,17 @@ func (c *Client) read(resp *http.Response, id string, data []byte, into wire.Obj
 	return late(resp, wire.DecodeStatus(resp.StatusCode, data))
 }
 
-// bare reports whether a JSON-RPC answer has a result and no error, whatever the
-// result is.
-func bare(data []byte) bool {
-	var a struct{ Result, Error json.RawMessage }
-	return json.Unmarshal(data, &a) == nil && a.Result != nil && (a.Error == nil || string(a.Error) == "null")
+// done reports whether an answer to the request with the id says that it was done,
+// whatever the result is: there may be none at all in HTTP+JSON, and a page is none.
+func (c *Client) done(id string, data []byte) bool {
+	if c.rest {
+		return len(bytes.TrimSpace(data)) == 0 || json.Valid(data)
+	}
+	var a struct {
+		ID            string
+		Result, Error json.RawMessage
+	}
+	return json.Unmarshal(data, &a) == nil && a.ID == id && a.Result != nil && (a.Error == nil || string(a.Error) == "null")
 }
 
 // late adds to an error of the server what the header Retry-After says. A date
@@ -155,11 +163,19 @@ func bare(data []byte) bool {
 func late(resp *http.Response, err error) error {
 	e, ok := errors.AsType[*wire.Error](err)
 	if !ok || e.RetryAfter != 0 {
-		return err
+		return believed(err)
 	}
 	now, noDate := http.ParseTime(resp.Header.Get("Date"))
 	if value := resp.Header.Get("Retry-After"); noDate == nil || !strings.Contains(value, ":") {
-		e.RetryAfter = min(wire.ParseRetryAfter(value, now), maxRetryAfter)
+		e.RetryAfter = wire.ParseRetryAfter(value, now)
+	}
+	return believed(err)
+}
+
+// believed is an error of the server as far as the server is believed.
+func believed(err error) error {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		e.RetryAfter = min(e.RetryAfter, maxRetryAfter)
 	}
 	return err
 }

@@ -21,14 +21,14 @@ func (c *Client) SendMessage(ctx context.Context, call wire.Call, r *wire.SendMe
 func (c *Client) SendStreamingMessage(ctx context.Context, call wire.Call, r *wire.SendMessageRequest) (iter.Seq2[wire.Event, error], error) {
 	req := *r
 	preset(&req.Tenant, c.tenant)
-	return c.stream(ctx, call, wire.SendStreamingMessage, req.Tenant, &req)
+	return c.stream(ctx, call, wire.SendStreamingMessage, req.Tenant, "", &req)
 }
 
 // GetTask reads a task.
 func (c *Client) GetTask(ctx context.Context, call wire.Call, r *wire.GetTaskRequest) (*wire.Task, error) {
 	req, out := *r, wire.Task{}
 	preset(&req.Tenant, c.tenant)
-	return answered(&out, c.ask(ctx, call, wire.GetTask, &req, &out))
+	return answered(&out, ofTask(req.ID, &out, c.ask(ctx, call, wire.GetTask, &req, &out)))
 }
 
 // ListTasks reads a page of the caller's tasks.
@@ -42,7 +42,7 @@ func (c *Client) ListTasks(ctx context.Context, call wire.Call, r *wire.ListTask
 func (c *Client) CancelTask(ctx context.Context, call wire.Call, r *wire.CancelTaskRequest) (*wire.Task, error) {
 	req, out := *r, wire.Task{}
 	preset(&req.Tenant, c.tenant)
-	return answered(&out, c.ask(ctx, call, wire.CancelTask, &req, &out))
+	return answered(&out, ofTask(req.ID, &out, c.ask(ctx, call, wire.CancelTask, &req, &out)))
 }
 
 // SubscribeToTask follows a task that has not ended, from the event after
@@ -50,7 +50,7 @@ func (c *Client) CancelTask(ctx context.Context, call wire.Call, r *wire.CancelT
 func (c *Client) SubscribeToTask(ctx context.Context, call wire.Call, r *wire.SubscribeRequest) (iter.Seq2[wire.Event, error], error) {
 	req := *r
 	preset(&req.Tenant, c.tenant)
-	return c.stream(ctx, call, wire.SubscribeToTask, req.Tenant, &req)
+	return c.stream(ctx, call, wire.SubscribeToTask, req.Tenant, req.ID, &req)
 }
 
 // CreatePushConfig says where the events of a task are posted.
@@ -87,6 +87,16 @@ func (c *Client) GetExtendedAgentCard(ctx context.Context, call wire.Call, r *wi
 	preset(&req.Tenant, c.tenant)
 	return answered(&out, c.ask(ctx, call, wire.GetExtendedAgentCard, &req, &out))
 }
+
+// ofTask refuses an answer that shows another task than the one with the id.
+func ofTask(id string, t *wire.Task, err error) error {
+	if err == nil && t.ID != id {
+		return errOtherTask
+	}
+	return err
+}
+
+var errOtherTask = wire.Errorf(wire.InvalidAgentResponse, "the answer is of another task")
 
 func answered[T any](out *T, err error) (*T, error) {
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 
 // sseEvent is one event of a stream of server-sent events.
 type sseEvent struct {
-	// id is the last id that the stream has given, with this event or before.
+	// id is the last id that the stream has given, with this event or before, and
+	// that a header can carry.
 	id   string
 	data []byte
 }
@@ -47,7 +48,7 @@ func readEvents(r io.Reader, limit int) iter.Seq2[sseEvent, error] {
 			value = bytes.TrimPrefix(value, []byte(" "))
 			switch string(name) {
 			case "id":
-				if bytes.IndexByte(value, 0) < 0 {
+				if headerText(string(value)) { // it goes back in one
 					id = string(value)
 				}
 			case "data":

@@ -3,6 +3,7 @@ package a2a
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -145,6 +146,15 @@ func BenchmarkAnEventThatComesInPieces(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+		}
+	}
+}
+
+func TestAnIdThatNoHeaderCarriesIsNotKept(t *testing.T) {
+	for _, id := range []string{"a\x01b", "\x7f", strings.Repeat("x", 1<<20)} {
+		got, err := readAll(t, strings.NewReader(fmt.Sprintf("id: 1\ndata: a\n\nid: %s\ndata: b\n\n", id)), 2<<20)
+		if err != nil || len(got) != 2 || got[1].id != "1" || string(got[1].data) != "b" {
+			t.Errorf("%.5q: %d events, %v", id, len(got), err)
 		}
 	}
 }

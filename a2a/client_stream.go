@@ -14,19 +14,21 @@ import (
 	"github.com/parley-agents/parley/a2a/wire"
 )
 
-// stream calls an operation that answers with a stream.
-func (c *Client) stream(ctx context.Context, call wire.Call, m wire.Method, tenant string, o wire.Object) (iter.Seq2[wire.Event, error], error) {
+// stream calls an operation that answers with a stream. Its events are of the task,
+// or all of one if that is "".
+func (c *Client) stream(ctx context.Context, call wire.Call, m wire.Method, tenant, task string, o wire.Object) (iter.Seq2[wire.Event, error], error) {
 	s, err := c.open(ctx, call, m, o)
 	if err != nil {
 		return nil, err
 	}
+	s.task = task
 	return func(yield func(wire.Event, error) bool) {
 		for {
 			more, err := c.follow(s, &call.LastEventID, yield)
 			if s.close(); err == nil {
 				return
 			}
-			// A connection that brought nothing would do so again.
+			// A connection that brought nothing new would do so again.
 			if !more || s.task == "" || ctx.Err() != nil {
 				yield(wire.Event{}, err)
 				return
@@ -51,20 +53,31 @@ func (c *Client) follow(s *connection, last *string, yield func(wire.Event, erro
 		}
 		event := wire.Event{ID: e.id}
 		if err := c.readEvent(s.id, e.data, &event.Response); err != nil {
-			return false, err
+			return false, believed(err)
 		}
-		if s.task == "" {
-			s.task = taskOf(event.Response)
+		switch task := taskOf(event.Response); {
+		case s.task == "":
+			s.task = task
+		case task != "" && task != s.task:
+			return false, errOtherTask
 		}
+		s.spoke = true
 		if e.id != "" {
-			*last, more = e.id, true
+			*last, more = e.id, more || e.id != *last
 		}
 		if !yield(event, nil) {
 			return false, nil
 		}
 	}
+	if !s.spoke && *last == "" {
+		return false, errNothing
+	}
 	return false, nil
 }
+
+// errNothing: a stream that has just begun ended before it said what became of the
+// call.
+var errNothing = wire.Errorf(wire.InvalidAgentResponse, "the stream of events has none")
 
 func (c *Client) readEvent(id string, data []byte, into *wire.StreamResponse) error {
 	if !c.rest {
@@ -100,6 +113,8 @@ type connection struct {
 	// id is the request's; task is the one that its events are of, as soon as
 	// that is known.
 	id, task string
+	// spoke: it had an event.
+	spoke bool
 }
 
 // Read reads on, and holds the stream to saying something now and then.

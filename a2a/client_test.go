@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -326,4 +327,142 @@ func TestAServerThatSaysNothingIsNotWaitedForForEver(t *testing.T) {
 			w.spoil(nil)
 		}
 	})
+}
+
+func TestThatAWebhookIsGoneIsBelievedOnlyOfAnAnswer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rpc, rest string
+		good      bool
+	}{
+		"nothing more":       {`{"jsonrpc":"2.0","id":"1","result":{}}`, `{}`, true},
+		"null":               {`{"jsonrpc":"2.0","id":"1","result":null}`, `null`, true},
+		"a page":             {`<html>`, `<html>`, false},
+		"half an answer":     {`{"jsonrpc":"2.0","id":"1","res`, `{`, false},
+		"another's":          {`{"jsonrpc":"2.0","id":"2","result":{}}`, `[`, false},
+		"an error of a kind": {`{"jsonrpc":"2.0","id":"1","result":{},"Error":1}`, ` `, true},
+	} {
+		w := newWires()
+		for binding, c := range w.clients(t, &scripted{}, ClientConfig{}) {
+			w.spoil(func(*http.Request, string, func() *http.Response) (*http.Response, error) {
+				return canned(200, nil, map[string]string{wire.JSONRPC: tt.rpc, wire.HTTPJSON: tt.rest}[binding]), nil
+			})
+			err := c.DeletePushConfig(t.Context(), wire.Call{}, &wire.PushConfigRequest{TaskID: "t1", ID: "c1"})
+			if e, ok := errors.AsType[*wire.Error](err); tt.good != (err == nil) || err != nil && (!ok || e.Kind != wire.InvalidAgentResponse) {
+				t.Errorf("%s, %s: %v", name, binding, err)
+			}
+		}
+	}
+}
+
+func TestNoServerIsBelievedToWantALongerWaitThanAnHourHoweverItSaysSo(t *testing.T) {
+	told := &wire.Error{Kind: wire.Unavailable, Message: "later", RetryAfter: 1000 * time.Hour}
+	serve := func(context.Context, wire.Call) (events, error) {
+		return func(yield func(wire.Event, error) bool) { yield(wire.Event{}, told) }, nil
+	}
+	for binding, c := range newWires().clients(t, &scripted{stream: serve, send: func(context.Context, *wire.SendMessageRequest) (*wire.SendMessageResponse, error) {
+		return nil, told
+	}}, ClientConfig{}) {
+		_, sent := c.SendMessage(t.Context(), wire.Call{}, aRequest())
+		for _, err := range []error{sent, drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t1"}))} {
+			if e, ok := errors.AsType[*wire.Error](err); !ok || e.RetryAfter != time.Hour {
+				t.Errorf("%s: %v, again after %v", binding, err, e)
+			}
+		}
+	}
+}
+
+func TestWhatIsOfAnotherTaskIsNoAnswer(t *testing.T) {
+	other := func(ctx context.Context, _ *wire.GetTaskRequest) (*wire.Task, error) { return aTask("t2"), nil }
+	serve := func(context.Context, wire.Call) (events, error) {
+		return func(yield func(wire.Event, error) bool) {
+			_ = yield(wire.Event{Response: wire.StreamResponse{Task: aTask("t1")}}, nil) &&
+				yield(wire.Event{Response: wire.StreamResponse{StatusUpdate: &wire.StatusUpdate{TaskID: "t2", Status: wire.TaskStatus{State: wire.Completed}}}}, nil)
+		}, nil
+	}
+	for binding, c := range newWires().clients(t, &scripted{get: other, stream: serve}, ClientConfig{}) {
+		_, got := c.GetTask(t.Context(), wire.Call{}, &wire.GetTaskRequest{ID: "t1"})
+		sent, err := c.SendStreamingMessage(t.Context(), wire.Call{}, aRequest())
+		for what, err := range map[string]error{
+			"a task":                       got,
+			"a stream":                     drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t1"})),
+			"a stream of another":          drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t3"})),
+			"what becomes of what is sent": drained(sent, err),
+		} {
+			if e, ok := errors.AsType[*wire.Error](err); !ok || e.Kind != wire.InvalidAgentResponse {
+				t.Errorf("%s, %s: %v", binding, what, err)
+			}
+		}
+	}
+}
+
+func TestACancelThatIsAnsweredWithAnotherTaskIsNotDone(t *testing.T) {
+	w := newWires()
+	for binding, c := range w.clients(t, &scripted{}, ClientConfig{}) {
+		w.spoil(func(_ *http.Request, _ string, done func() *http.Response) (*http.Response, error) {
+			resp := done()
+			body, err := io.ReadAll(resp.Body)
+			resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(body), `"t1"`, `"t2"`, 1)))
+			return resp, err
+		})
+		_, err := c.CancelTask(t.Context(), wire.Call{}, &wire.CancelTaskRequest{ID: "t1"})
+		if e, ok := errors.AsType[*wire.Error](err); !ok || e.Kind != wire.InvalidAgentResponse {
+			t.Errorf("%s: %v", binding, err)
+		}
+	}
+}
+
+func TestAConnectionThatTellsNothingNewIsNotFollowedByAnother(t *testing.T) {
+	w := newWires()
+	for binding, c := range w.clients(t, &scripted{stream: func(context.Context, wire.Call) (events, error) {
+		return func(yield func(wire.Event, error) bool) {
+			yield(wire.Event{ID: "7", Response: wire.StreamResponse{Task: aTask("t1")}}, nil)
+		}, nil
+	}}, ClientConfig{}) {
+		tries := 0
+		w.spoil(func(_ *http.Request, _ string, done func() *http.Response) (*http.Response, error) {
+			if tries++; tries > 5 {
+				return nil, errRefused
+			}
+			resp := done()
+			body, err := io.ReadAll(resp.Body)
+			resp.Body = &breaking{io.NopCloser(strings.NewReader(string(body))), len(body)}
+			return resp, err
+		})
+		if err := drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t1"})); !errors.Is(err, io.ErrUnexpectedEOF) || tries != 2 {
+			t.Errorf("%s: after %d requests it ended in %v", binding, tries, err)
+		}
+	}
+}
+
+func TestAStreamThatSaysNothingAtAllIsNoAnswer(t *testing.T) {
+	none := func(context.Context, wire.Call) (events, error) {
+		return func(func(wire.Event, error) bool) {}, nil
+	}
+	for binding, c := range newWires().clients(t, &scripted{stream: none}, ClientConfig{}) {
+		sent, err := c.SendStreamingMessage(t.Context(), wire.Call{}, aRequest())
+		for _, err := range []error{drained(sent, err), drained(c.SubscribeToTask(t.Context(), wire.Call{}, &wire.SubscribeRequest{ID: "t1"}))} {
+			if e, ok := errors.AsType[*wire.Error](err); !ok || e.Kind != wire.InvalidAgentResponse {
+				t.Errorf("%s: %v", binding, err)
+			}
+		}
+		if err := drained(c.SubscribeToTask(t.Context(), wire.Call{LastEventID: "7"}, &wire.SubscribeRequest{ID: "t1"})); err != nil {
+			t.Errorf("%s: where nothing came since: %v", binding, err)
+		}
+	}
+}
+
+func TestHeadersOfMegabytesAreNoAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Large", strings.Repeat("x", 2<<20))
+		_, _ = w.Write([]byte(`{"id":"t1","status":{"state":"TASK_STATE_WORKING"}}`))
+	}))
+	defer server.Close()
+	c, err := NewClient(wire.AgentInterface{URL: server.URL, ProtocolBinding: wire.HTTPJSON, ProtocolVersion: "1.0"}, ClientConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.GetTask(t.Context(), wire.Call{}, &wire.GetTaskRequest{ID: "t1"}); err == nil {
+		t.Error("they were read")
+	}
 }

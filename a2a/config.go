@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -185,10 +186,10 @@ func (c Config) withDefaults() Config {
 
 // check finds what no server can be made of.
 func (c Config) check() error {
-	named := map[string]bool{"": true, ExtensionURI: true}
+	named := map[string]bool{ExtensionURI: true}
 	for _, x := range c.Extensions {
-		if named[x.URI] {
-			return fmt.Errorf("extension %q: want a URI that no other extension has", x.URI)
+		if asked := wire.ParseExtensions([]string{x.URI}); named[x.URI] || !slices.Equal(asked, []string{x.URI}) || !headerText(x.URI) {
+			return fmt.Errorf("extension %q: want a URI that no other extension has and that clients can name in %s", x.URI, wire.ExtensionsHeader)
 		}
 		named[x.URI] = true
 	}

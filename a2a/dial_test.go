@@ -130,7 +130,8 @@ func TestACardIsUsedOnlyIfItIsOfTheAgentAndSignedByItAndStaysWhereItIs(t *testin
 		"the second of two interfaces": {change: func(c *wire.AgentCard) {
 			c.SupportedInterfaces = append([]wire.AgentInterface{{URL: "http://evil.example/", ProtocolBinding: wire.JSONRPC, ProtocolVersion: "1.0"}}, c.SupportedInterfaces...)
 		}},
-		"an extension that it likes": {change: extended(false)},
+		"Parley's own that it requires": {change: func(c *wire.AgentCard) { c.Capabilities.Extensions[0].Required = true }},
+		"an extension that it likes":    {change: extended(false)},
 		"an extension that it requires": {change: extended(true), want: func(err error) bool {
 			e, ok := errors.AsType[*ExtensionError](err)
 			return ok && e.URI == "urn:needed" && says("urn:needed")(err)

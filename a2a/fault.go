@@ -33,14 +33,19 @@ func (v *visit) failAs(status int, e *wire.Error) {
 // the client's.
 func (v *visit) told(err error) *wire.Error {
 	e, known := errors.AsType[*wire.Error](err)
-	if known && !errors.Is(err, store.ErrFull) {
+	full := errors.Is(err, store.ErrFull)
+	if known && !full {
 		return e
 	}
-	if v.r.Context().Err() == nil {
-		v.cfg.Log.ErrorContext(v.r.Context(), "request failed", "request", v.id, "error", err)
+	if v.r.Context().Err() != nil { // nobody may read it, and the log has no word of it
+		return wire.Errorf(wire.Unavailable, "the call was broken off before its answer")
 	}
-	if known {
+	v.cfg.Log.ErrorContext(v.r.Context(), "request failed", "request", v.id, "error", err)
+	switch {
+	case known:
 		return e
+	case full:
+		return wire.Errorf(wire.Unavailable, "the agent cannot keep anything more now")
 	}
 	return v.incident()
 }

@@ -76,7 +76,7 @@ func TestTheCardSaysWhatElseTheAgentsKnowAndRequire(t *testing.T) {
 
 func TestAnExtensionHasAURIOfItsOwn(t *testing.T) {
 	h := agent.NewHost(agent.Config{}, agent.New("clerk"))
-	for _, uris := range [][]string{{""}, {ExtensionURI}, {"urn:a", "urn:b", "urn:a"}} {
+	for _, uris := range [][]string{{""}, {ExtensionURI}, {"urn:a", "urn:b", "urn:a"}, {"urn:a,b"}, {" urn:a"}, {"urn:\x01"}} {
 		var cfg Config
 		for _, uri := range uris {
 			cfg.Extensions = append(cfg.Extensions, wire.AgentExtension{URI: uri})

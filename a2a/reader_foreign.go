@@ -169,7 +169,7 @@ func (r *reader) askedByForeign(ctx context.Context, k *acquaintance, w *watch, 
 
 // contexts keeps what a foreign server calls the business exchanges that our
 // agents have with it, so that what belongs together stays together there. It is
-// bounded, and a server that is not told makes another.
+// bounded, as each of them is, and a server that is not told makes another.
 type contexts struct {
 	mu sync.Mutex
 	by map[string]string
@@ -185,7 +185,7 @@ func (c *contexts) get(correlation string) string {
 }
 
 func (c *contexts) put(correlation, context string) {
-	if correlation == "" || context == "" {
+	if correlation == "" || context == "" || len(context) > maxGiven {
 		return
 	}
 	c.mu.Lock()

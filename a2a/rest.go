@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/parley-agents/parley/a2a/wire"
@@ -31,7 +32,11 @@ func (v *visit) rest() {
 		}
 	}
 	v.operate(a, v.place.route.Method, func(into wire.Object) error {
-		return v.place.route.Decode(v.r.URL.Query(), body, into)
+		query, err := url.ParseQuery(v.r.URL.RawQuery)
+		if err != nil { // what was read of it may ask for something else
+			return wire.Errorf(wire.InvalidParams, "the query cannot be read")
+		}
+		return v.place.route.Decode(query, body, into)
 	})
 }
 

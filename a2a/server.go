@@ -101,6 +101,8 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) Mount(g *echo.Group) {
 	g.Any("", s.serve)
 	g.Any("/*", s.serve)
+	g.RouteNotFound("", s.serve) // by a method that Any does not know
+	g.RouteNotFound("/*", s.serve)
 }
 
 // Close ends every stream and every call that waits for its task, and refuses new

@@ -100,3 +100,23 @@ func TestTheVersionIsJudgedBeforeAllElseThatARequestSays(t *testing.T) {
 	}
 	s.ask("POST", "/message:send", `{`, "A2A-Version", "").expect(t, http.StatusBadRequest, wire.VersionNotSupported)
 }
+
+func TestAMethodThatNobodyKnowsIsRefusedAsTheProtocolHasIt(t *testing.T) {
+	s := newSite(t, Config{}, &scripted{})
+	for _, method := range []string{"LOCK", "FOO", "PATCH"} {
+		for _, path := range []string{"", "/", "/tasks", "/flights", "/flights/tasks/t1", wire.CardPath} {
+			r := s.ask(method, path, "")
+			r.expect(t, http.StatusMethodNotAllowed, wire.MethodNotFound)
+			if r.Header.Get("Allow") == "" || r.Header.Get(headerRequestID) == "" {
+				t.Errorf("%s %s: %v", method, path, r.Header)
+			}
+		}
+	}
+}
+
+func TestAQueryThatCannotBeReadIsNotReadInPart(t *testing.T) {
+	s := newSite(t, Config{}, &scripted{called: func(m wire.Method, _ wire.Call, _ wire.Object) { t.Errorf("%s was called", m) }})
+	for _, query := range []string{"contextId=a%zz", "contextId=a;status=TASK_STATE_WORKING", "%", "pageSize=1&contextId=%f"} {
+		s.ask("GET", "/tasks?"+query, "").expect(t, http.StatusBadRequest, wire.InvalidParams)
+	}
+}

@@ -325,3 +325,37 @@ func TestAFailureThatMayPassSaysWhenToComeBack(t *testing.T) {
 		t.Errorf("said %q and %s", *parts[0].Text, parts[1].Data)
 	}
 }
+
+func TestWhereThereAreNoStreamsEveryAnswerShowsAllThatWasMade(t *testing.T) {
+	for noStreams, want := range map[bool]int{true: 250, false: maxArtifacts} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t, agent.Config{}, Config{NoStreams: noStreams}, agent.Handle(book, func(ctx context.Context, s Seat) (Booking, error) {
+				for n := range 250 {
+					if err := agent.Progress(ctx, Tick{n}); err != nil {
+						return Booking{}, err
+					}
+				}
+				<-ctx.Done()
+				return Booking{}, ctx.Err()
+			}))
+			c := d.as(stranger, wire.JSONRPC)
+			task := c.sends(giving("m-1", seat))
+			synctest.Wait()
+			read := c.reads(task.ID)
+			sent := c.sends(giving("m-1", seat))
+			page, err := c.ListTasks(t.Context(), wire.Call{}, &wire.ListTasksRequest{IncludeArtifacts: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cancelled, err := c.CancelTask(t.Context(), wire.Call{}, &wire.CancelTaskRequest{ID: task.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for what, got := range map[string]*wire.Task{"read": read, "sent again": sent, "listed": &page.Tasks[0], "cancelled": cancelled} {
+				if len(got.Artifacts) != want {
+					t.Errorf("without streams %t, a task that is %s shows %d artifacts, want %d", noStreams, what, len(got.Artifacts), want)
+				}
+			}
+		})
+	}
+}

@@ -8,10 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/parley-agents/parley/a2a/wire"
+	"github.com/parley-agents/parley/store"
 )
 
 func TestAPanicStaysInTheLogAndTheClientHasItsIncident(t *testing.T) {
@@ -87,5 +89,38 @@ func TestAnErrorForTheClientReachesItWhole(t *testing.T) {
 		if e := r.expect(t, status, wire.TaskNotFound); e.Message != "no such task" || e.Field != "id" {
 			t.Errorf("got %+v", e)
 		}
+	}
+}
+
+func TestACallThatItsClientBrokeOffIsNoIncident(t *testing.T) {
+	var log bytes.Buffer
+	s := scriptedServer(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, &scripted{
+		get: func(ctx context.Context, _ *wire.GetTaskRequest) (*wire.Task, error) { return nil, context.Cause(ctx) },
+	})
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, "GET", "http://localhost/tasks/t1", nil)
+	r.Header.Set(wire.VersionHeader, wire.Version)
+	r.RemoteAddr = "127.0.0.1:1"
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	// One who only says that no more comes from it still reads.
+	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "incident") || log.Len() > 0 {
+		t.Errorf("got %d %s, and the log has %s", w.Code, w.Body, &log)
+	}
+}
+
+func TestADiskThatIsFullIsNoIncidentWhateverWasToBeWritten(t *testing.T) {
+	var log bytes.Buffer
+	s := newSite(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, &scripted{
+		get: func(context.Context, *wire.GetTaskRequest) (*wire.Task, error) {
+			return nil, fmt.Errorf("writing: %w: secret", store.ErrFull)
+		},
+	})
+	r := s.ask("GET", "/tasks/t1", "")
+	r.expect(t, http.StatusServiceUnavailable, wire.Unavailable)
+	if strings.Contains(r.body, "secret") || !strings.Contains(log.String(), "secret") {
+		t.Errorf("the client is told %s, the operator %s", r.body, &log)
 	}
 }
