@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/parley-agents/parley/a2a/wire"
@@ -59,8 +60,12 @@ func (v *visit) body() ([]byte, bool) {
 		return nil, false
 	}
 	if err != nil {
+		status, told := http.StatusBadRequest, "the body cannot be read whole"
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			status, told = http.StatusRequestTimeout, "the body did not come whole in time"
+		}
 		v.w.Header().Set("Connection", "close")
-		v.failAs(http.StatusRequestTimeout, wire.Errorf(wire.InvalidRequest, "the body did not come whole in time"))
+		v.failAs(status, wire.Errorf(wire.InvalidRequest, "%s", told))
 		return nil, false
 	}
 	_ = v.w.control.SetReadDeadline(time.Time{})

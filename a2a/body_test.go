@@ -64,6 +64,31 @@ func TestABodyThatDoesNotSayHowLargeItIsIsReadUpToTheLimit(t *testing.T) {
 	}
 }
 
+func TestABodyThatIsCutOffOrCannotBeReadIsNotCalledSlow(t *testing.T) {
+	s := newSite(t, Config{}, &scripted{})
+	for name, body := range map[string]string{
+		"cut off":   "Content-Length: 9\r\n\r\n{",
+		"no chunks": "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+		"no end":    "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+	} {
+		c, err := net.Dial("tcp", s.http.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		_, _ = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n%s", body)
+		_ = c.(*net.TCPConn).CloseWrite()
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != http.StatusBadRequest || !resp.Close || !strings.Contains(string(answer), "cannot be read whole") {
+			t.Errorf("%s: %d, close %v, %s", name, resp.StatusCode, resp.Close, answer)
+		}
+	}
+}
+
 func TestASlowRequestIsGivenUp(t *testing.T) {
 	inBubble(t, Config{}, &scripted{}, func(b *bubble) {
 		for name, c := range map[string]struct {
@@ -78,6 +103,9 @@ func TestASlowRequestIsGivenUp(t *testing.T) {
 			start := time.Now()
 			conn := b.raw(c.request)
 			answer, err := io.ReadAll(conn)
+			if name == "body" && !strings.Contains(string(answer), "408 Request Timeout") {
+				b.t.Errorf("%s: answered with %q", name, answer)
+			}
 			if d := time.Since(start); err != nil || d < c.after || d > c.after+time.Second {
 				b.t.Errorf("%s: given up after %v, %v, %q", name, d, err, answer)
 			}

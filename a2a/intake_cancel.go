@@ -54,7 +54,8 @@ func (s *service) cancelEnvelope(ctx context.Context, c wire.Call, task string, 
 	}
 	e, err := guard.Open(data)
 	if err != nil {
-		return s.deliver(ctx, c, data, "", "")
+		t, err := s.deliver(ctx, c, data, "", "")
+		return t, ofCancel(err)
 	}
 	h := e.Header()
 	switch {
@@ -73,7 +74,16 @@ func (s *service) cancelEnvelope(ctx context.Context, c wire.Call, task string, 
 			done.Kind, done.Field = wire.TaskNotCancelable, ""
 		}
 	}
-	return t, err
+	return t, ofCancel(err)
+}
+
+// ofCancel is an error about the header of an act where the act is a cancel: its
+// header is in the request's own metadata.
+func ofCancel(err error) error {
+	if e, ok := errors.AsType[*wire.Error](err); ok && e.Field == "message.metadata" {
+		e.Field = "metadata"
+	}
+	return err
 }
 
 // stopWithin is how long CancelTask waits for the agent to stop: somewhat more

@@ -267,7 +267,7 @@ func TestACancelOfAParleyClientIsAnEnvelopeToo(t *testing.T) {
 			}{
 				"a header that is no object": {json.RawMessage(`7`), id, "metadata"},
 				"a header of null":           {json.RawMessage(`null`), id, "metadata"},
-				"an empty header":            {json.RawMessage(`{}`), id, "message.metadata"},
+				"an empty header":            {json.RawMessage(`{}`), id, "metadata"},
 				"an act that is no cancel":   {carryingHeader(t, early), id, "metadata"},
 				"a task of another":          {cancelling(early), taskID("other", flights), "id"},
 			} {

@@ -128,7 +128,7 @@ func drawChecks(t *testing.T) [][]string {
 		{"the path does not have its method", func() { a.method = http.MethodPost }},
 		{"its caller, or the address of one who proved nothing, asks too often (`Config.Rate`)", func() { a.addr = "192.0.2.2:1" }},
 		{"its caller does not prove who it is (`Config.Authenticate`)", func() { a.token = "Bearer ann" }},
-		{"its body is too large (`Config.MaxBody`), or does not come in time (408)", func() { a.body = "hello" }},
+		{"its body is too large (`Config.MaxBody`), or does not come in time (408) or whole (400)", func() { a.body = "hello" }},
 		{"it asks for another version of the protocol than 1.0", func() { a.version = "1.0" }},
 		{"its body does not say that it is JSON", func() { a.media = "application/json" }},
 		{"its body is not JSON, or no request", func() { a.body = call(`{"message":{}}`) }},
