@@ -132,7 +132,8 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // AddressError is an address that is none of an agent.
 type AddressError struct {
-	// Address is what was given.
+	// Address is what was given, without what stands before an @: that may be a
+	// password.
 	Address string
 	// Err says what is wrong with it.
 	Err error
@@ -143,6 +144,16 @@ func (e *AddressError) Error() string { return fmt.Sprintf("address %q: %v", e.A
 // Unwrap returns what is wrong.
 func (e *AddressError) Unwrap() error { return e.Err }
 
+// badAddress is the error of an address.
+func badAddress(address string, err error) error {
+	if at := strings.LastIndexByte(address, '@'); at >= 0 { // err may have a part of the password, too
+		address, err = "…"+address[at:], errNoAddress
+	}
+	return &AddressError{address, err}
+}
+
+var errNoAddress = errors.New("want http:// or https://, a host and at most a path")
+
 // originOf is the origin of an address: its scheme, host and port. This machine is
 // one host, whichever of its loopback names an address has: a server that is
 // dialled as localhost knows the address of the connection.
@@ -150,9 +161,9 @@ func originOf(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return "", &AddressError{address, errors.Unwrap(err)} // url.Parse names the address again
+		return "", badAddress(address, errors.Unwrap(err)) // url.Parse names the address again
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "", &AddressError{address, errors.New("want http:// or https://, a host and at most a path")}
+		return "", badAddress(address, errNoAddress)
 	}
 	port := u.Port()
 	if port == "" {

@@ -75,7 +75,7 @@ func (c DialConfig) withDefaults() DialConfig {
 func Dial(ctx context.Context, url string, cfg DialConfig) (*Peer, error) {
 	p, err := newPeer(cfg.Agent, url, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("dialling %s: %w", url, err)
+		return nil, err
 	}
 	if _, err := p.ready(ctx, nil); err != nil {
 		return nil, fmt.Errorf("dialling %s: %w", url, err)

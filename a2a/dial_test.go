@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -183,9 +184,15 @@ func TestAForeignAgentIsDialledOnlyIfThatIsAllowedAndItHasAName(t *testing.T) {
 }
 
 func TestWhatIsNoAddressIsNotDialled(t *testing.T) {
-	for _, url := range []string{"", "flights.example", "ftp://flights.example", "http://", "http://me@flights.example", "http://flights.example?x=1", "http://flights.example#x", "http://\x00"} {
-		if _, err := Dial(t.Context(), url, DialConfig{}); err == nil {
-			t.Errorf("%q was dialled", url)
+	const secret = "xyzzy-4711"
+	for _, url := range []string{"", "flights.example", "ftp://flights.example", "http://", "http://me@flights.example", "http://flights.example?x=1", "http://flights.example#x", "http://\x00",
+		"http://me:" + secret + "@flights.example", "http://me:" + secret + "/@flights.example", "http://me:" + secret + "@flights.example:x", "http://me:%" + secret + "@flights.example"} {
+		_, err := Dial(t.Context(), url, DialConfig{})
+		if _, ok := errors.AsType[*AddressError](err); !ok {
+			t.Errorf("%q: %v", url, err)
+		}
+		if strings.Contains(fmt.Sprint(err), secret[:2]) {
+			t.Errorf("it tells a password: %v", err)
 		}
 		if _, err := Dialer(DialConfig{})(t.Context(), flights, url); err == nil {
 			t.Errorf("%q has a link", url)

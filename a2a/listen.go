@@ -19,7 +19,7 @@ type ExposedError struct{ Addr string }
 
 func (e *ExposedError) Error() string {
 	return fmt.Sprintf("listening on %s: other machines reach this address and no authentication is configured; "+
-		"set Config.Authenticate, listen on a loopback address, or allow it with Config.AllowAnonymous", e.Addr)
+		"make the server with a2a.NewServer and set Authenticate in its a2a.Config, listen on a loopback address, or allow it with AllowAnonymous", e.Addr)
 }
 
 // ListenAndServe listens on the TCP address, such as "localhost:8080", and
