@@ -76,8 +76,10 @@ func TestABodyThatIsCutOffOrCannotBeReadIsNotCalledSlow(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = c.Close() }()
-		_, _ = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n%s", body)
-		_ = c.(*net.TCPConn).CloseWrite()
+		if _, err := fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n%s", body); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.(*net.TCPConn).CloseWrite() // it may have hung up by now
 		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {
 			t.Fatal(err)

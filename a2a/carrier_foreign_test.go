@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -547,10 +546,7 @@ func TestANameOfMegabytesThatAServerGivesIsNotKept(t *testing.T) {
 			if !strings.Contains(body, `"SendMessage"`) {
 				return nil, nil
 			}
-			resp := done()
-			answer, err := io.ReadAll(resp.Body)
-			resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(answer), `"task-1"`, `"`+long+`"`, 1)))
-			return resp, err
+			return reworded(done(), `"task-1"`, `"`+long+`"`)
 		})
 		q, err := agent.Start(t.Context(), planner, "flights", book, Seat{"AY121"}, within(time.Minute))
 		if err != nil {
@@ -565,7 +561,9 @@ func TestANameOfMegabytesThatAServerGivesIsNotKept(t *testing.T) {
 		if len(s.opened) != 1 {
 			t.Errorf("it was asked %d times", len(s.opened))
 		}
-		_ = q.Cancel(t.Context())
+		if err := q.Cancel(t.Context()); err != nil {
+			t.Error(err)
+		}
 		var c contexts
 		c.put("a", "context-1")
 		c.put("a", long)

@@ -399,10 +399,7 @@ func TestACancelThatIsAnsweredWithAnotherTaskIsNotDone(t *testing.T) {
 	w := newWires()
 	for binding, c := range w.clients(t, &scripted{}, ClientConfig{}) {
 		w.spoil(func(_ *http.Request, _ string, done func() *http.Response) (*http.Response, error) {
-			resp := done()
-			body, err := io.ReadAll(resp.Body)
-			resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(body), `"t1"`, `"t2"`, 1)))
-			return resp, err
+			return reworded(done(), `"t1"`, `"t2"`)
 		})
 		_, err := c.CancelTask(t.Context(), wire.Call{}, &wire.CancelTaskRequest{ID: "t1"})
 		if e, ok := errors.AsType[*wire.Error](err); !ok || e.Kind != wire.InvalidAgentResponse {

@@ -32,19 +32,14 @@ func (v *visit) failAs(status int, e *wire.Error) {
 // told is what the client is told of an error. The operator is told what is no fault of
 // the client's.
 func (v *visit) told(err error) *wire.Error {
-	e, known := errors.AsType[*wire.Error](err)
-	full := errors.Is(err, store.ErrFull)
-	if known && !full {
+	if e, known := errors.AsType[*wire.Error](err); known {
 		return e
 	}
 	if v.r.Context().Err() != nil { // nobody may read it, and the log has no word of it
 		return wire.Errorf(wire.Unavailable, "the call was broken off before its answer")
 	}
 	v.cfg.Log.ErrorContext(v.r.Context(), "request failed", "request", v.id, "error", err)
-	switch {
-	case known:
-		return e
-	case full:
+	if errors.Is(err, store.ErrFull) {
 		return wire.Errorf(wire.Unavailable, "the agent cannot keep anything more now")
 	}
 	return v.incident()

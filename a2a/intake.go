@@ -3,7 +3,6 @@ package a2a
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"strings"
 
@@ -141,8 +140,6 @@ func refused(err error) error {
 		return unreadable(err)
 	case errors.Is(err, agent.ErrUnknownPeer):
 		return &wire.Error{Kind: wire.InvalidParams, Field: "message.metadata", Message: "the envelope is for another agent"}
-	case errors.Is(err, store.ErrFull):
-		return fmt.Errorf("%w: %w", wire.Errorf(wire.Unavailable, "the agent cannot keep anything more now"), err)
 	}
 	if told, ok := errors.AsType[*agent.Decision](err); ok && told.Code == envelope.CodeCapacity {
 		return wire.Errorf(wire.Overloaded, "the task takes no more messages")

@@ -143,6 +143,13 @@ func (p *piped) Flush()                           {}
 func (p *piped) SetWriteDeadline(time.Time) error { return nil }
 func (p *piped) SetReadDeadline(time.Time) error  { return nil }
 
+// reworded is the response with another word for the first of these.
+func reworded(resp *http.Response, from, to string) (*http.Response, error) {
+	body, err := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(body), from, to, 1)))
+	return resp, err
+}
+
 // canned is a response.
 func canned(status int, header http.Header, body string) *http.Response {
 	if header == nil {
