@@ -18,6 +18,7 @@ import (
 	"github.com/parley-agents/parley/a2a/wire"
 	"github.com/parley-agents/parley/agent"
 	"github.com/parley-agents/parley/envelope"
+	"github.com/parley-agents/parley/guard"
 	"github.com/parley-agents/parley/protocol"
 	"github.com/parley-agents/parley/store"
 	"github.com/parley-agents/parley/store/memory"
@@ -433,6 +434,10 @@ func TestAForeignAgentIsNotAskedByProtocolsThatItCannotKnow(t *testing.T) {
 }
 
 func TestTheOutcomeOfAForeignTaskIsReadFromIt(t *testing.T) {
+	misfit := func(_ Booking, err error) bool {
+		e, ok := errors.AsType[*protocol.FailedError](err)
+		return ok && e.Code == envelope.CodeValidation && e.Reason == guard.ReasonSchema
+	}
 	for name, tt := range map[string]struct {
 		state     wire.TaskState
 		artifacts []wire.Artifact
@@ -441,9 +446,11 @@ func TestTheOutcomeOfAForeignTaskIsReadFromIt(t *testing.T) {
 	}{
 		"done": {wire.Completed, []wire.Artifact{{ArtifactID: "a", Parts: []wire.Part{dataPart(`{"reference":"R1"}`)}}}, false,
 			func(b Booking, err error) bool { return err == nil && b.Reference == "R1" }},
-		"failed":   {wire.Failed, nil, false, func(_ Booking, err error) bool { _, ok := errors.AsType[*protocol.FailedError](err); return ok }},
-		"refused":  {wire.Rejected, nil, false, func(_ Booking, err error) bool { _, ok := errors.AsType[*protocol.RefusedError](err); return ok }},
-		"going on": {wire.Working, nil, false, func(_ Booking, err error) bool { _, ok := errors.AsType[*protocol.InProgressError](err); return ok }},
+		"done, and what was made is none": {wire.Completed, []wire.Artifact{{ArtifactID: "a", Parts: []wire.Part{dataPart(`{"reference":7}`)}}}, false, misfit},
+		"done with nothing":               {wire.Completed, nil, false, misfit},
+		"failed":                          {wire.Failed, nil, false, func(_ Booking, err error) bool { _, ok := errors.AsType[*protocol.FailedError](err); return ok }},
+		"refused":                         {wire.Rejected, nil, false, func(_ Booking, err error) bool { _, ok := errors.AsType[*protocol.RefusedError](err); return ok }},
+		"going on":                        {wire.Working, nil, false, func(_ Booking, err error) bool { _, ok := errors.AsType[*protocol.InProgressError](err); return ok }},
 		"gone": {wire.Working, nil, true, func(_ Booking, err error) bool {
 			e, ok := errors.AsType[*protocol.UnknownError](err)
 			return ok && e.Reason == "forgotten"
